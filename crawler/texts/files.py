@@ -26,6 +26,7 @@ GIVEN = ".given.jsonl"
 """The ending of the file, beside the session, in which a Python program leaves its texts."""
 GIVEN_NAME = "texts from a Python program"
 _GONE = "only that program can give them again; `--session NAME` makes another session"
+"""What is said if the file with the texts of a Python program is missing."""
 PLAIN = ".txt"
 TABLES = (".csv", ".tsv")
 JSON_LINES = ".jsonl"
@@ -36,8 +37,8 @@ _TAKEN = (
 MOST_FILES = 1_000_000
 """The most files; names are kept in memory, at about 200 bytes each."""
 _KERNEL = re.compile("/(proc|sys|dev(?!/shm))(/|$)")
-"""Paths in which Linux shows its own state. They hold no texts, but links to any other folder, so
-that a walk through them would find the whole machine."""
+"""Paths in which Linux shows its own state. They hold no texts; they hold links to all other
+folders, so that a walk through them would find the whole machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +171,7 @@ def _is_wanted(entry: "os.DirEntry[str]") -> bool:
     """Whether an entry of a folder is a text, or a folder that may have some."""
     if entry.name.startswith("."):
         return False
-    # `isdir` takes a link to itself for no folder, where the entry's own method would raise.
+    # For a link to itself, `isdir` returns False, where the entry's own method would raise.
     return ending(entry.name) == PLAIN or os.path.isdir(entry)
 
 
@@ -254,8 +255,8 @@ MOST_NAMED = 10
 """The number of bad records that are named; further ones are only counted."""
 _TITLE = 60
 """The most characters of a title taken from the beginning of the text."""
-_END_OF_ONE: Place = {"offset": 1, "line": 1}
-"""The place after a file that is a single document."""
+_END_OF_DOCUMENT: Place = {"offset": 1, "line": 1}
+"""The place after a file that is a single document; any offset but 0 says so."""
 
 
 class TextFiles(PageFiles):
@@ -267,10 +268,10 @@ class TextFiles(PageFiles):
     column: the column of a table, or the key of JSON lines, that has the text
     markup: what the texts are written in; those of plain text that seem to contain markup are
         reported
-    lines: True: every line of a plain text is a document; False: whatever is between blank lines
-        is one, and each file of a folder; None: as up to 1.1.0, every plain text is one document,
-        JSON lines have no ``column``, and a text passed from Python is skipped if it is empty or
-        repeats an id
+    lines: what is a document of plain text. True: every line. False: in a folder, every file;
+        otherwise, whatever is between blank lines. None: every file, as up to 1.1.0; then also
+        ``column`` is not looked for in JSON lines, and a text passed from Python is skipped if it
+        is empty or repeats an id
     title, id: the column or key that has a document's title, and the one that has its id
     header: whether the first row of a table names its columns, which are called 1, 2, 3 …
         otherwise
@@ -304,7 +305,8 @@ class TextFiles(PageFiles):
         text_key = "text"
         if column is not None and lines is not None:
             text_key = column
-        # The named column may be meant for the tables alone.
+        # With tables, the named column may be theirs alone: a JSON line without it has its text
+        # under "text".
         has_tables = any(ending(path) in TABLES for path in paths)
         other_text_key = "text" if has_tables else None
         self._names = records.Names(text_key, other_text_key, title, id, reads_ids=by_id)
@@ -332,7 +334,8 @@ class TextFiles(PageFiles):
         _ = self.files
 
     def mark(self, before: Place = START) -> dict[str, int]:
-        """See `PageFiles`. The message for changed files names one of them.
+        """See `PageFiles`: makes a mark, or checks the files against the mark ``before``. The
+        message for changed files names one of them.
 
         Files that differ only in their times, such as copies, are read completely and compared.
         """
@@ -346,11 +349,11 @@ class TextFiles(PageFiles):
         if before and (now["files"] != before.get("files") or now["size"] != before.get("size")):
             raise self._changed(before, newest)
         looks_the_same = all(before.get(key) == value for key, value in now.items())
-        # Which documents repeat an id, only reading all of them can tell.
-        is_known = looks_the_same and not before.get("repeated")
-        if self._content is None and not is_known:
+        # Only a reading of all documents tells which ones repeat an id.
+        may_stay_unread = looks_the_same and not before.get("repeated")
+        if self._content is None and not may_stay_unread:
             for _ in self.first_reading():
-                pass
+                pass  # at its end, it has set `_content` and `_repeats`
             if self._content is None:
                 raise BadSource(f"{self.name} was not read to its end")
         if not before:
@@ -393,7 +396,8 @@ class TextFiles(PageFiles):
         if self.closed:
             return
         self._check_names(has_documents, messages)
-        if 2 * len(repeats) > number:
+        most_repeat_an_id = len(repeats) > number / 2
+        if most_repeat_an_id:
             self.say(
                 f"{self.name}: {len(repeats):,} of {number:,} documents repeat an id and are "
                 "skipped; name another column or key with --id-column"
@@ -409,7 +413,11 @@ class TextFiles(PageFiles):
         """
         named = None if self._lines is None else self._column
         other_names = self._names.others
-        if self._names.has_text is False and other_names and (named or not has_documents):
+        # None: there were no JSON lines.
+        no_line_has_the_key = self._names.has_text is False
+        # A key that was named must exist even if other files have documents.
+        is_needed = named or not has_documents
+        if no_line_has_the_key and other_names and is_needed:
             raise BadSource(f"{self.name}: {records.lacks('key', named, other_names)}")
         if not has_documents:
             first = f" ({messages[0]})" if messages else ""
@@ -434,7 +442,7 @@ class TextFiles(PageFiles):
         """The documents after ``place``.
 
         ``repeats``: the numbers of documents that repeat an id. The first reading, which has
-        ``new_ids``, finds them and adds them there.
+        ``new_ids``, finds these documents and adds their numbers.
         """
         skipped = 0
         # Odd rows are told of in the first reading only.
@@ -445,16 +453,17 @@ class TextFiles(PageFiles):
             if self.closed:
                 return
             begin = place if index == first_file else START
-            has_ids = not self._takes_all(file)
-            for (record, line), after in self._records(file, begin, digest, say, say_odd):
+            # Each text of a Python program is a document, whatever its id.
+            may_skip_repeats = not self._takes_all(file)
+            for (record, line), place_after in self._records(file, begin, digest, say, say_odd):
                 number += 1
-                if isinstance(record, records.Document) and record.id and has_ids:
+                if isinstance(record, records.Document) and record.id and may_skip_repeats:
                     if new_ids is not None and not new_ids.add(record.id):
                         repeats.append(number)
                     if is_in(repeats, number):
                         why = f"the id {record.id[:100]!r} is a duplicate"
                         record = records.BadRecord("repeated", why)
-                here = {"file": index, **after, "number": number}
+                here = {"file": index, **place_after, "number": number}
                 if isinstance(record, records.Document):
                     yield self._page(file, line, self._before + number, record), here
                     continue
@@ -497,11 +506,11 @@ class TextFiles(PageFiles):
                     say=say,
                 )
                 if is_one:
-                    yield (records.whole_file(contents), 1), _END_OF_ONE
+                    yield (records.whole_file(contents), 1), _END_OF_DOCUMENT
                 else:
                     for record, line in self._parts(file, contents, say_odd):
                         if isinstance(record, records.Document):
-                            contents.without_document = 0
+                            contents.without_document = 0  # counts since the last document
                         after = {"offset": contents.offset, "line": contents.number}
                         yield (record, line), after
                 while data := opened.read(1 << 20):  # bytes not parsed belong to the file too
@@ -512,7 +521,7 @@ class TextFiles(PageFiles):
             why = f"cannot be read: {error.strerror or error}"
             if not is_one:
                 raise BadSource(f"{name}: {why}") from None
-            yield (records.BadRecord("damaged", why), 1), _END_OF_ONE
+            yield (records.BadRecord("damaged", why), 1), _END_OF_DOCUMENT
 
     def _is_one(self, file: TextFile) -> bool:
         """Whether the file is one document."""

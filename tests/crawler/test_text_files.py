@@ -20,14 +20,16 @@ import zstandard
 from tests.crawler.dumps import write
 from wikitopics.crawler import unpacking
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.page import Page
+from wikitopics.crawler.page import LONGEST_TITLE, Page
 from wikitopics.crawler.texts import records as text_lines
 from wikitopics.crawler.texts.files import MOST_NAMED, SeenIds, TextFiles
 
 
 def read(*paths, column=None, **options):
-    """(documents, number of skips by reason, messages) of a first reading of files, whose text is
-    in this column or under this key."""
+    """(documents, number of skips by reason, messages) of a first reading of these files.
+
+    ``column``: the column, or the key of JSON lines, that has the text.
+    """
     messages = []
     # Some messages come when the paths are looked through, others when the files are read.
     files = TextFiles(paths, column, messages.append, **options)
@@ -66,6 +68,7 @@ def jsonl(*records):
     return b"".join(json.dumps(record).encode() + b"\n" for record in records)
 
 
+# Stand for 32 MB in parameters of tests: `with_32_mb` puts the bytes in their place.
 LONG = b"<a long text>"
 LINES = b"<long lines>"
 
@@ -131,8 +134,8 @@ def test_the_text_column_is_called_text_unless_named(tmp_path):
     )
     with pytest.raises(BadSource, match=no_such_column):
         read(path, column="body")
-    broken = write(tmp_path / "b.csv", '"of the\r\nshop",text\r\n1,hello\r\n')
-    assert texts_of(read_pages(broken)) == ["hello"]
+    of_two_line_header = write(tmp_path / "b.csv", '"of the\r\nshop",text\r\n1,hello\r\n')
+    assert texts_of(read_pages(of_two_line_header)) == ["hello"]
     other = write(tmp_path / "o.csv", "id;;body\n1;2;hello\n")
     which_column = (
         r"which column holds the text\? Name one with --text-column, "
@@ -159,6 +162,7 @@ def test_the_text_column_is_a_key_of_json_lines_too(tmp_path):
     assert [(page.text, page.id) for page in pages] == [("one", "1")]
     assert skips == {"no text": 1}
     table = write(tmp_path / "t.csv", "body\ntwo\n")
+    # Beside a table, which may be what the column was meant for, "text" will do in JSON lines.
     without_the_key = write(tmp_path / "d.jsonl", jsonl({"text": "x"}))
     assert texts_of(read_pages(without_the_key, table, column="body")) == ["x", "two"]
     as_in_1_1_0 = read_pages(path, column="other", lines=None)
@@ -395,8 +399,10 @@ def test_bad_files_of_a_folder_are_named_counted_and_skipped(tmp_path):
     (folder / "gone.txt").symlink_to("nowhere")
     (folder / "self.txt").symlink_to("self.txt")
     pages, skips, messages = read(str(folder))
+    # Files are read by name: cut, empty, gone, good.
     assert [(page.page_id, page.text) for page in pages] == [(4, "good")]
-    assert skips == {"no text": 1, "not UTF-8": 1, "too large": 1, "damaged": 4}
+    damaged = ("cut", "gone", "pipe", "self")
+    assert skips == {"no text": 1, "not UTF-8": 1, "too large": 1, "damaged": len(damaged)}
     paths = [message.partition(":")[0] for message in messages]
     assert paths == [
         f"{folder}/cut.txt.gz",
@@ -420,7 +426,7 @@ def test_an_id_that_came_before_is_skipped_in_whatever_file(tmp_path):
     n_repeated = len(repeated) + 1  # and one in the second file
     assert skips == {"repeated": n_repeated}
     assert messages[0] == f"{first}, line 51: the id '0' is a duplicate; skipped"
-    assert len(messages) == MOST_NAMED + 1
+    assert len(messages) == MOST_NAMED + 1  # the last is for all others
     assert "further skipped documents" in messages[-1]
     files = TextFiles([first, second])
     list(files.first_reading())
@@ -434,8 +440,8 @@ def test_ids_are_told_apart_in_at_most_32_bytes_each():
     seen = SeenIds()
     assert all(seen.add(each) for each in ids)
     assert not any(seen.add(each) for each in ids)
-    most_of_pickling = 8192
-    assert len(pickle.dumps(seen)) <= 32 * len(ids) + most_of_pickling
+    most_that_pickle_adds = 8192
+    assert len(pickle.dumps(seen)) <= 32 * len(ids) + most_that_pickle_adds
 
 
 def test_files_that_were_not_read_before_are_read_once_to_find_repeated_ids(tmp_path):
@@ -454,7 +460,8 @@ def test_titles_are_one_bounded_line_that_utf_8_can_carry(tmp_path):
     path = write(tmp_path / "a.jsonl", jsonl(with_surrogates, of_long_title))
     mended, shortened = read_pages(path)
     assert (mended.text, mended.title, mended.id) == ("a�b", "two lines�", "�")
-    assert shortened.title == "é" * 127
+    bytes_of_letter = len("é".encode())
+    assert shortened.title == "é" * (LONGEST_TITLE // bytes_of_letter)
 
 
 @pytest.mark.parametrize(
@@ -538,6 +545,7 @@ def test_empty_lines_without_end_are_refused(tmp_path, monkeypatch, name, begin)
     most_lines = (1 << 20) // text_lines.LINE_COST
     data = begin + b"\n" * 3 * most_lines
     path = write(tmp_path / name, data)
+    # "0 GB": a megabyte, rounded.
     message = f"{re.escape(name)}: no document in over {most_lines:,} lines, or 0 GB"
     with pytest.raises(BadSource, match=message):
         read(path)
@@ -578,27 +586,33 @@ def test_a_file_that_is_cut_off_gives_what_comes_before(tmp_path, packed):
     assert f"everything after line {len(pages):,} is left out" in messages[0]
 
 
+N_RECORDS = 60
+N_ROWS = 30
+N_PARAGRAPHS = 20
+N_FILES_IN_FOLDER = 9
+
+
 def every_kind_of_file(folder):
-    """The paths of six files and of a folder of nine, with good documents, bad ones and ids that
-    repeat."""
+    """The paths of six files, two of each kind, and of a folder of files, with good documents, bad
+    ones and ids that repeat."""
     records = []
-    for number in range(60):
+    for number in range(N_RECORDS):
         repeating = {"text": f"t{number}", "id": str(number % 37)}
         without_text = {"no": number}
         records.append(without_text if number % 5 == 0 else repeating)
-    rows = [f'"x\n{number}",c{number}\n' for number in range(30)]
+    rows = [f'"x\n{number}",c{number}\n' for number in range(N_ROWS)]
     paragraphs = []
-    for number in range(20):
+    for number in range(N_PARAGRAPHS):
         blank_lines = "\n" * (number % 4)
         paragraphs.append("a" * number + "\nb\n" + blank_lines)
     plain = "".join(paragraphs).encode()
-    for number in range(9):
+    for number in range(N_FILES_IN_FOLDER):
         write(folder / "e" / f"{number}.txt", "x\n" * (number % 4))
     return [
         write(folder / "a.jsonl", jsonl(*records)),
         write(folder / "b.jsonl.bz2", bz2.compress(jsonl(*records))),
         write(folder / "c.csv", "text,id\n" + "".join(rows)),
-        write(folder / "d.csv.zst", zstandard.compress(b"text\n" + b"a\n" * 30)),
+        write(folder / "d.csv.zst", zstandard.compress(b"text\n" + b"a\n" * N_ROWS)),
         write(folder / "f.txt", plain),
         write(folder / "g.txt.gz", gzip.compress(plain)),
         str(folder / "e"),
@@ -608,9 +622,13 @@ def every_kind_of_file(folder):
 @pytest.mark.parametrize(
     ("lines", "of_plain_text", "of_folder"),
     [
-        (None, 1, 9),  # a file is a document
-        (False, 15, 9),  # no blank line follows each fourth of the 20 paragraphs
-        (True, 39, 12),  # two lines a paragraph, of which the very first is empty
+        # A file is a document.
+        (None, 1, N_FILES_IN_FOLDER),
+        # A paragraph without a blank line after it, as each fourth is, is not parted from the next.
+        (False, N_PARAGRAPHS - N_PARAGRAPHS // 4, N_FILES_IN_FOLDER),
+        # Two lines a paragraph, of which the very first is empty. The files of the folder have 0, 1,
+        # 2, 3 lines, and again.
+        (True, 2 * N_PARAGRAPHS - 1, sum(number % 4 for number in range(N_FILES_IN_FOLDER))),
     ],
 )
 def test_every_place_goes_on_with_the_next_document(tmp_path, lines, of_plain_text, of_folder):
@@ -618,7 +636,7 @@ def test_every_place_goes_on_with_the_next_document(tmp_path, lines, of_plain_te
     files = TextFiles(paths, lines=lines)
     list(files.first_reading())
     found = list(files.read())
-    of_records_and_rows = 2 * 60 + 2 * 30
+    of_records_and_rows = 2 * N_RECORDS + 2 * N_ROWS
     assert len(found) == of_records_and_rows + 2 * of_plain_text + of_folder
     for done in range(0, len(found), 3):
         _, place = found[done]
@@ -642,7 +660,7 @@ def test_folders_that_cannot_be_read_or_vanish_are_told_and_left_out(tmp_path, m
         if Path(path) in shut:
             raise PermissionError(13, "Permission denied")
         if Path(path) == docs / "a":
-            gone.rmdir()
+            gone.rmdir()  # it vanishes while its neighbour is read
         return real_scandir(path)
 
     monkeypatch.setattr(os, "scandir", scandir)
