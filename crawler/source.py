@@ -21,8 +21,8 @@ Position = Mapping[str, Any]
 """The state of a source, as plain JSON values; opaque to everything but the source that made it."""
 MOST_ERRORS = 20
 Lack = Literal["more", "again"]
-"""What a job lacks that cannot be read: "more": bytes after those that it holds; "again": an
-undamaged copy of the bytes that it holds."""
+"""What is missing where a job cannot be read to its end. "more": bytes after those that it holds;
+"again": an undamaged copy of the bytes that it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +53,17 @@ class Activity:
     throttled: int = 0
     """The number of replies such as 429, 503 and maxlag."""
     throttled_at: float | None = None
-    """When the last of these came, in seconds since the epoch."""
+    """When the last such reply came, in seconds since the epoch."""
     failed_at: float | None = None
-    """When something else last made a retry necessary."""
+    """When something other than such a reply last made a retry necessary."""
     own_wait: bool = False
     """Whether the wait before the next retry is our own choice, not a server's request; the trainer
     ends such a wait by setting this to False."""
     bytes_read: int = 0
     """Bytes of reply bodies as transferred (compressed)."""
     requests_last_minute: int = 0
-    """The requests of the last 60 seconds. Earlier than 60 seconds after the first request, how
-    many there would be in a minute at the rate so far."""
+    """The requests of the last 60 seconds. In the minute after the first request: how many there
+    would be in a whole minute at the rate so far."""
     allowed_per_minute: int | None = None
     """None: no cap."""
     latency_seconds: float | None = None
@@ -137,7 +137,8 @@ class Stretch(Protocol):
         """The order of all articles, from the page ids of each job; None: one job after another."""
 
     def pieces(self, articles: int) -> Iterator[Piece]:
-        """How to hand out its articles, which turned out to be so many: at least one piece.
+        """How to hand out its articles: at least one piece. ``articles``: how many it turned out to
+        have.
 
         Pieces that were handed out before the trainer was stopped are left out.
         """
@@ -206,8 +207,8 @@ class Source(Protocol):
         """Contact the source. Raises a `CrawlerError`."""
 
     def batches(self, position: Position | None) -> AsyncGenerator[Stretch]:
-        """All stretches after ``position`` (None: from the start), until the source ends. It is
-        closed before the source, whose resources it may still need.
+        """All stretches after ``position`` (None: from the start), until the source ends. The
+        generator is closed before the source, whose resources it may still need.
 
         A source of pages yields `PageBatch`.
         """
@@ -217,8 +218,8 @@ class Source(Protocol):
 
 
 Identity = Mapping[str, Any]
-"""What identifies a source, as plain JSON values that a session stores. Such values alone have no
-effect outside the program: sessions may come from strangers."""
+"""What identifies a source, as plain JSON values that a session stores. Sessions may come from
+strangers, so a value in one must not have an effect outside the program by itself."""
 
 
 def default_held_out(articles: int | None) -> int:
@@ -270,7 +271,7 @@ class SourceKind(ABC):
     command: ClassVar[str] = ""
     """Its own command for the screen and the trainer, if it has one."""
     on_screen: ClassVar[Sequence[str]] = ()
-    """Further arguments for that command's trainer if it was started by a screen."""
+    """Further arguments for the command when a screen starts the trainer with it."""
     remark: ClassVar[str] = ""
     """The screen's remark beside the source's name."""
     has_links: ClassVar[bool] = False
@@ -291,8 +292,8 @@ class SourceKind(ABC):
         is missing."""
 
     def fault(self, identity: Identity) -> str:
-        """What is wrong with a stored ``identity``, which the method `identity` cannot have
-        returned; "" if nothing is."""
+        """What is wrong with an ``identity`` read from a session file; "" if the method `identity`
+        may have returned it."""
         return ""
 
     def words(self, asked: Asked) -> Sequence[str] | None:
@@ -319,7 +320,7 @@ class SourceKind(ABC):
         """The name of a vocabulary built from the articles of this source.
 
         "" if the name depends on what the source states once it is open: then the vocabulary is
-        built, whatever other sessions have kept.
+        built even if another session has kept one.
         """
         return self.name
 
@@ -346,8 +347,8 @@ class SourceKind(ABC):
         return False
 
     def division(self, identity: Identity) -> str:
-        """How its documents are separated, for users whose files have too few; "" if that is
-        clear."""
+        """How its documents are separated, for users whose files have too few documents; "" if that
+        is clear."""
         return ""
 
     def wiki(self, identity: Identity) -> str | None:

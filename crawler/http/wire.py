@@ -63,8 +63,8 @@ class Wanted:
     most_seconds: float | None = None
     """The most seconds that it may take, if less than the default."""
     is_answer: bool = True
-    """Whether a valid reply shows that the server answers, so that it is tried for longer from then
-    on."""
+    """Whether a valid reply shows that the wiki is there, so that its server is tried for longer
+    from then on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def redirected(reply: Reply, judge_other_host: JudgeRedirect) -> URL | None:
         raise TransientError(
             f"{url.host} redirects to an address with a user name or password", lasting=True
         )
-    # From http to https, the port changes too.
+    # From http to https, the port changes even on the same server.
     is_other_port = target.scheme == url.scheme and target.port != url.port
     if target.host != url.host or is_other_port:
         judge_other_host(reply, target)
@@ -195,6 +195,7 @@ async def split_lines(parts: AsyncGenerator[bytes], longest: int) -> AsyncGenera
     line = bytearray()
     async with aclosing(parts):
         async for part in parts:
+            # The first line of a part may have begun in an earlier one; its rest is not yet a line.
             *line_ends, rest = part.split(b"\n")
             for line_end in line_ends:
                 yield bytes(line + line_end).removesuffix(b"\r")
@@ -252,7 +253,7 @@ THROTTLED_FIRST = 5.0
 THROTTLED_MOST = 300.0
 """The longest of these waits."""
 FAILED_FIRST = 1.0
-"""The same for broken connections and replies."""
+"""Seconds of the first wait after a broken connection or reply; each further one doubles."""
 FAILED_MOST = 60.0
 REASON_BYTES = 20_000
 """The most bytes examined of an error page."""
@@ -274,8 +275,8 @@ def value_at(value: Any, *keys: str | int) -> Any:
 
 
 def judge_status(reply: Reply) -> None:
-    """Raise the error for an unsuccessful status. A status such as 404 may be an answer, which is
-    for those to judge who read the reply."""
+    """Raise the error for an unsuccessful status. One such as 404 may be an answer: that is left to
+    whoever reads the reply."""
     status = reply.status
     host = reply.url.host
     if status < 500 and status not in (401, 403, 408, 429):
@@ -424,6 +425,7 @@ class OwnPace:
             try:
                 yield turn
             finally:
+                # Another turn may have put it off for longer meanwhile.
                 self._next = max(self._next, self._clock.monotonic() + turn.rest(self._limits))
 
 

@@ -86,7 +86,8 @@ class Gathering:
             if listed.text is None and _take_text(listed, entry):
                 has_news = True
                 self._size += len(listed.text or "")
-        # Each reply of a batch lists the same ones again: of each kind, the larger number counts.
+        # Each reply of a batch lists the same nameless pages again, so their numbers are not added:
+        # for each reason, a Counter's `|=` keeps the larger one.
         self._nameless |= nameless
         if self._size > _MOST_CHARACTERS and len(self._listed) > 1:
             raise TransientError("the articles of one batch are too large in total", too_large=True)
@@ -141,7 +142,8 @@ class Gathering:
 
 
 def _take_text(listed: _Listed, entry: Mapping[str, Any]) -> bool:
-    """Note the text of an entry, or why it can have none; returns whether the entry says either."""
+    """Note the page's text, or why it can have none; returns whether the entry has one or the
+    other."""
     revision = value_at(entry, "revisions", 0)
     main = value_at(revision, "slots", "main")
     if isinstance(revision, dict) and "content" in revision:
@@ -182,15 +184,15 @@ _REFUSAL = re.compile(r"denied|blocked|badaccess|loggedin|permission")
 _UNACCEPTABLE = re.compile(
     r"bad|unknown(?!error)|unrecognized|missingparam|invalidparam|toomany|nosuch|assert"
 )
-"""The beginnings of error codes for a request that this wiki will never answer; `unknownerror` is
-one for a fault of its own."""
+"""The beginnings of error codes for a request that this wiki will never answer. `unknownerror` is
+not one of them: it stands for a fault of the wiki's own."""
 _AROUND = "\ufeff \t\r\n"
 """A byte order mark and blanks, which may stand around the JSON."""
 _DECODER = json.JSONDecoder()
 _OBJECT = re.compile(r'\{\s*"')
 _PAGE = re.compile("<(!doctype|html|script)", re.IGNORECASE)
 _MOST_BEGINNINGS = 10
-"""The most places at which an object is tried to be read."""
+"""The most places at which reading an object is tried."""
 _MOST_BEFORE = 1 << 20
 """The most characters before the JSON: PHP may write a notice for every page of a batch, or
 several."""
@@ -325,7 +327,7 @@ def _judge_error(error: object, reply: Reply) -> None:
 
 def entries(reply: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """The pages of a reply. Raises `TransientError` if they are not a list."""
-    pages = reply.get("query", {})  # an empty list if there is nothing: PHP writes it so
+    pages = reply.get("query", {})  # PHP may write an empty object as an empty list
     if isinstance(pages, dict):
         pages = pages.get("pages", [])
     if not isinstance(pages, list) or len(pages) > _MOST_PAGES:
@@ -381,7 +383,8 @@ def read_siteinfo(reply: Mapping[str, Any], url: URL) -> page.SourceInfo:
     query = reply["query"]
     namespaces = _by_number(query.get("namespaces"))
     _check_version(general["generator"], namespaces, url)
-    host = f"[{url.host}]" if ":" in str(url.host) else str(url.host)
+    is_ipv6 = ":" in str(url.host)
+    host = f"[{url.host}]" if is_ipv6 else str(url.host)
     has_usual_port = url.port in (80, 443, None)
     articles = value_at(query, "statistics", "articles")
     if type(articles) is not int or not 0 <= articles < _MOST_ARTICLES:
@@ -410,6 +413,7 @@ def _check_version(generator: str, namespaces: Mapping[str, Any], url: URL) -> N
     version = _VERSION.match(generator)
     if version is None:
         named = "an old MediaWiki"
+        # One that does not know `formatversion=2` gives the names under "*".
         is_old = any(isinstance(each, dict) and "*" in each for each in namespaces.values())
     else:
         named = version[0]
@@ -434,11 +438,13 @@ def _article_path(path: object, url: URL) -> str:
     """A path on the wiki's own host, for one title, as it can be sent; the default one if it is
     invalid."""
     if isinstance(path, str):
-        scheme, separator, rest = path.partition("//")
-        server, slash, below = rest.partition("/")
-        here = str(url.host) if url.is_default_port() else f"{url.host}:{url.port}"
-        if separator and scheme in ("", "http:", "https:") and server.lower() == here:
-            path = slash + below
+        # "https://host/wiki/$1" and "//host/wiki/$1" give "/wiki/$1", if the host is the wiki's.
+        scheme, double_slash, host_and_path = path.partition("//")
+        host, slash, below_root = host_and_path.partition("/")
+        own_host = str(url.host) if url.is_default_port() else f"{url.host}:{url.port}"
+        is_address = bool(double_slash) and scheme in ("", "http:", "https:")
+        if is_address and host.lower() == own_host:
+            path = slash + below_root
     if not isinstance(path, str) or len(path) >= _LONGEST_PATH:
         return page.ARTICLE_PATH
     if path.count("$1") != 1 or "#" in path:
@@ -549,7 +555,7 @@ class Wiki:
         tries = 0
         while self._site is None:
             found = await self._search.find(self.client, SITEINFO, read_api)
-            if isinstance(found, TransientError):
+            if isinstance(found, TransientError):  # returned, not raised: it may pass
                 tries += 1
                 await self.client.backoff(found, tries)
             else:
@@ -591,13 +597,15 @@ class Wiki:
             answer = await self.ask({**query, **answer.continuation}, read)
             has_news = gathering.add(answer.pages)
             if not has_news and answer.continuation in followed:
-                break
+                break  # the wiki goes round in circles
         return gathering, answer
 
     async def fill_in(self, gathering: Gathering, continuation: Query | None) -> None:
         """Fetch the texts of the listed pages by id, giving up the one at which the wiki is stuck,
         and any others that never arrive."""
         while missing := gathering.without_text():
+            # The wiki is stuck at the page with which it would continue, or, if it names none, at
+            # the first one.
             place = continuation.get("rvcontinue", "") if continuation else ""
             stuck_at, _, _ = place.partition("|")  # "page|revision"
             given_up = missing[0]
@@ -605,7 +613,7 @@ class Wiki:
                 if str(page_id) == stuck_at:
                     given_up = page_id
             gathering.leave_out([given_up], "no text")
-            continuation = None
+            # Ask for the others until all are there, or the wiki is stuck again.
             while ids := gathering.without_text():
                 page_ids = "|".join(map(str, ids[:MOST_PAGES]))
                 answer = await self.ask({"pageids": page_ids, **TEXTS})
