@@ -114,8 +114,8 @@ def compile_kernels(model: Any) -> None:
 FIRST_MEASURED = 500
 """Documents after which a curve begins."""
 MEASURED_AGAIN = 300 ** (1 / 24)
-"""By this factor documents grow from one point of a curve to the next: 24 points from 500 documents
-to 150,000, which is 300 times as many."""
+"""The factor by which the documents grow from one point of a curve to the next: 24 such steps lead
+from 500 documents to 300 times as many, 150,000."""
 
 
 class CurvePoint(NamedTuple):
@@ -141,6 +141,7 @@ def followed(name: str, model: Any, batches: Iterator[Minibatch], scored: Comple
             points.append(CurvePoint(seen, seconds, scored.score(model)))
             measured = seen
             due = seen * MEASURED_AGAIN
+    # The end of the curve is a point, too.
     if measured != seen or not points:
         points.append(CurvePoint(seen, seconds, scored.score(model)))
     return _curve(name, points)
@@ -251,7 +252,8 @@ def quality(
     if relevant:
         probabilities = np.take_along_axis(topics, leading, axis=1)
         leading = most_relevant((leading, probabilities), shares)
-    ten_words = leading[shares > IN_USE, :10]
+    in_use = shares > IN_USE
+    ten_words = leading[in_use, :10]
     coherence = float(npmi_of_words(ten_words, documents).mean())
     distinctness = len(np.unique(ten_words)) / ten_words.size
     return coherence, distinctness, len(ten_words)

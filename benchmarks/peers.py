@@ -62,9 +62,8 @@ as many as in the paper where there are many articles, fewer where there are few
 class SklearnLDA:
     """scikit-learn's LatentDirichletAllocation with `partial_fit`, minibatches of ``size``.
 
-    learning_offset and learning_decay are 64 and 0.5 unless `options` has others. With these it
-    does best on 100,000 documents; on 12,000 it does best with its own defaults, 10 and 0.7, by 0.1
-    nats.
+    learning_offset and learning_decay are 64 and 0.5 unless `options` has others. These are best on
+    100,000 documents; on 12,000, its own defaults, 10 and 0.7, are better by 0.1 nats.
     """
 
     def __init__(
@@ -133,7 +132,7 @@ class GensimLDA:
         self._lda = LdaMulticore(workers=workers, **options) if workers else LdaModel(**options)
 
     def learn(self, batch: Minibatch) -> None:
-        # `update` adds the documents of the minibatch to `numdocs`
+        # `update` adds the documents of the minibatch to `numdocs`, which then is the number of all
         self._lda.state.numdocs = self.n_documents - batch.D
         self._lda.update([bow(batch, d) for d in range(batch.D)])
 
@@ -147,8 +146,8 @@ class GensimLDA:
 
 
 class Given:
-    """A model of topics, (K, W), and of proportions, (D, K), that somebody else's program inferred
-    for the documents that are asked about."""
+    """The results of somebody else's program as a model: topics, (K, W), and the proportions,
+    (D, K), of the documents for which `infer` will be called."""
 
     def __init__(self, topics: NDArray[Any], theta: NDArray[np.float32]) -> None:
         self.n_words = topics.shape[1]
@@ -209,9 +208,10 @@ def vowpal_wabbit(
     topics = np.zeros((n_words, n_topics))
     for line in model.read_text().splitlines():
         fields = line.split()
-        # A line of the model's head has other fields; a hash that no word has has a line, too.
-        is_word = len(fields) == 1 + n_topics and fields[0].isdigit() and int(fields[0]) < n_words
-        if is_word:
+        # Lines of the model's head have other fields. The others are one for each possible hash,
+        # and beyond the words' ids there are hashes that belong to no word.
+        has_weights = len(fields) == 1 + n_topics and fields[0].isdigit()
+        if has_weights and int(fields[0]) < n_words:
             topics[int(fields[0])] = [float(weight) for weight in fields[1:]]
     return spent, normalised(topics.T)
 
@@ -244,7 +244,7 @@ BIGARTM_SETTINGS: Mapping[Corpus, Mapping[str, float]] = {
     "full": {"size": 1024, "tau0": 64.0, "kappa": 0.5, "beta": 0.01, "decorrelation": 2000.0},
 }
 """The best of a few settings that were tried on the articles for tuning. The decorrelation is the
-strongest that costs less than 0.01 nats there, which is about what ours costs."""
+strongest that costs less than 0.01 nats on these; our own decorrelation costs about that much."""
 
 
 @functools.cache
@@ -277,7 +277,8 @@ def bigartm(
     decorrelated: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """CPU seconds (L,) and topics (L, K, W) at L moments of BigARTM's online learning of
-    `documents`, and the proportions (D, K) that it infers of the documents `seen` at the end."""
+    `documents`, the last of which is its end; and the proportions (D, K) that it then infers of the
+    documents `seen`."""
     settings = {"topics": n_topics, "words": n_words, **BIGARTM_SETTINGS[corpus]}
     if not decorrelated:
         settings["decorrelation"] = 0.0

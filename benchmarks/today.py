@@ -9,9 +9,9 @@ FOLDER holds
 - `seen.npz` and `hidden.npz`: the word counts of the two halves of held-out texts,
 - `embeddings.npy`: the texts' embeddings, where the program needs them.
 
-The program adds `found.npz`: for each seed CPU seconds, each topic's weights of the words, each
-text's topic (-1: none), and whatever else the program gives; and the most memory that the process
-had, in MB. SETTINGS is JSON: `topics` and `seeds`.
+The program adds `found.npz`. For each seed, it has the CPU seconds, each topic's weights of the
+words, each text's topic (-1: none), and whatever else the program gives; once, it has the most
+memory that the process took, in MB. SETTINGS is JSON: `topics` and `seeds`.
 """
 
 from __future__ import annotations
@@ -193,6 +193,7 @@ def without_torchvision() -> None:
     TopMost needs it only to download data, and torchvision's build would have to fit torch's.
     """
     stand_in: Any = SimpleNamespace(download_url=None)
+    # None makes an import fail as if the package were absent; the module that is needed is found.
     sys.modules["torchvision"] = None  # type: ignore[assignment]
     sys.modules["torchvision.datasets.utils"] = stand_in
 
@@ -255,6 +256,7 @@ def main(program: str, folder: Path, topics: int, seeds: list[int]) -> None:
         for name, value in PROGRAMS[program](given, seed).items():
             found[f"{name}_{seed}"] = value
         found[f"seconds_{seed}"] = time.process_time() - begun
+    # VmHWM ("high water mark") is the most memory that was resident.
     (peak_kib,) = re.findall(r"VmHWM:\s*(\d+)", Path("/proc/self/status").read_text())
     np.savez(folder / "found.npz", mb=int(peak_kib) * MB_PER_KIB, **found)
 
