@@ -401,7 +401,10 @@ def options_out_of_range_are_refused(make: Make) -> None:
 
     for option in make.kind.options:
         for value in (option.above, option.least - 1, option.most + 1, math.nan):
-            if math.isinf(value) or not _refuses(option.convert, value):
+            # An option without a bound has an infinite one, and for whole numbers, `above` may be a
+            # value that the option takes.
+            is_unbounded = math.isinf(value)
+            if is_unbounded or not _refuses(option.convert, value):
                 continue
             refused = _refuses(made_with, {option.name: value})
             why = f"as it must be {option.takes()}: __init__ must take it by Option.value"
