@@ -287,7 +287,8 @@ class OnlineHDP(LambdaModel):
         if not self.half_life and self._seen >= self.n_documents:
             self._drop_topics()
         mixed = self._read_words(batch)
-        # The topics start from more documents if texts are short.
+        # The topics start from this many documents: more if texts are short, up to as many as the
+        # mixture takes.
         enough = min(self.recipe.first_documents, self.n_documents)
         more_for_mixture = max(0, mixture.enough(self.n_documents) - enough)
         enough += mixed * more_for_mixture
@@ -527,7 +528,7 @@ class OnlineHDP(LambdaModel):
         self.rho = rho
 
     def _in_all(self) -> float:
-        """The number of documents in the corpus, as the recipe counts them."""
+        """The number of documents in the whole corpus, as the recipe counts them."""
         return self.recipe.corpus(self.n_documents, self._seen, self._amount)
 
     def _contradiction(self) -> str:

@@ -211,7 +211,7 @@ class OnlineModel(ABC):
         return int(np.count_nonzero(self.topic_shares() > IN_USE))
 
     def topic_weights(self) -> NDArray[np.float64]:
-        """(K,) the words that each topic is based on: the sum of its Dirichlet parameters.
+        """(K,) how many words each topic is based on: the sum of its Dirichlet parameters.
 
         A row of `topics` times this number is the topic's Dirichlet parameters. For a kind without
         them: the topic's share of the words of a corpus of 100 words per document.
@@ -242,8 +242,8 @@ class OnlineModel(ABC):
         """
 
     def local_proportions(self, batch: Minibatch) -> NDArray[np.float32]:
-        """(D, K) proportions as `learn` returns them, if those of `infer` differ; changes
-        nothing."""
+        """(D, K) proportions of documents as `learn` would return them, which are not those of
+        `infer` for every kind; changes nothing."""
         return self.infer(batch)
 
     def own_metrics(self, batch: Minibatch) -> Mapping[str, float]:
@@ -357,6 +357,7 @@ class OnlineModel(ABC):
     def _restore(self, values: State) -> None:
         """Set the attributes that a checked state tells, and make the parts. Raises `StateError` if
         the values do not make a valid part."""
+        # The arguments that make each part, by the attribute that holds the part.
         values_of_parts: dict[str, State] = {part: {} for part in self.parts}
         for entry in self._all_entries():
             if not entry.part:
