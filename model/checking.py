@@ -405,8 +405,8 @@ def options_out_of_range_are_refused(make: Make) -> None:
 
     for option in make.kind.options:
         for value in (option.above, option.least - 1, option.most + 1, math.nan):
-            # An option without a bound has an infinite one, and for whole numbers, `above` may be a
-            # value that the option takes.
+            # A missing bound is infinite, and a bound may be so large that adding 1 does not change
+            # it. A value that the option itself takes is no test of the model.
             is_unbounded = math.isinf(value)
             if is_unbounded or not _refuses(option.convert, value):
                 continue
