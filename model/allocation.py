@@ -103,7 +103,7 @@ class LambdaModel(OnlineModel):
         # The words of the documents seen, which tell whether texts are short; None: texts are never
         # treated as short.
         self._words_read: float | None = 0.0 if warm_start else None
-        # What the topics start from, until there are enough documents.
+        # The documents that the topics start from, until there are enough of them.
         self._first: Minibatch | None = None
 
     @property
@@ -115,14 +115,15 @@ class LambdaModel(OnlineModel):
 
     @property
     def _mixed(self) -> float:
-        """The share in the E-step of the mixture for short texts, by the texts seen so far."""
+        """The weight of the mixture for short texts, from 0 to 1, when it is blended with the
+        E-step; it follows from the texts seen so far."""
         if not self._words_read:
             return 0.0
         return mixture.share(self._words_read, self._seen)
 
     def _read_words(self, batch: Minibatch) -> float:
-        """Count the words of this minibatch as read; returns `_mixed` as it is with this
-        minibatch."""
+        """Count the words of this minibatch as read; returns what `_mixed` is once the documents of
+        the minibatch are counted too."""
         if self._words_read is None:
             return 0.0
         self._words_read += mixture.words_of(batch)
@@ -200,7 +201,7 @@ class LambdaModel(OnlineModel):
         """See `OnlineModel.with_topics`."""
         K, W = topics.shape
         counts = np.maximum(topics * weights[:, None], LEAST_WORDS)  # (K, W), of words in topics
-        lambda_ = Lambda.of(np.ascontiguousarray(counts.T, np.float32), 0.0)
+        lambda_ = Lambda.of(np.ascontiguousarray(counts.T, np.float32), eta=0.0)
         state = cls.create(K, W, 1).state()
         for entry in Lambda.ENTRIES:
             state[entry.key] = getattr(lambda_, entry.name)
@@ -228,8 +229,8 @@ class Rebirth:
 
     use: (K,) each topic's share of the words, a running mean over about `recent` documents
     calm: the number of documents, from the start or since the stream turned, before which nothing
-    is born: nothing that was just learnt has faded yet
-    documents: their number so far
+    is born, since what was just learnt cannot have faded
+    documents: the number of documents so far, from the start or since the stream turned
     faded: a topic is born again when its use is below this fraction of its share of the total
     weight
     turned: the stream has turned when this share of all words has moved to other topics
@@ -320,7 +321,8 @@ class DirichletAllocation(LambdaModel):
         amount = self.recipe.amount(batch)
         mixed = self._read_words(batch)
         self._amount += amount
-        return self.recipe.stage(self.n_documents, self._seen + batch.D, before, amount, mixed)
+        documents = self._seen + batch.D  # `_seen` counts the minibatch only after its step
+        return self.recipe.stage(self.n_documents, documents, before, amount, mixed)
 
     def _start_from(self, batch: Minibatch, before: int, mixed: float, words: float) -> None:
         """If texts are short, start the topics from a mixture learnt from the first texts.
@@ -341,10 +343,17 @@ class DirichletAllocation(LambdaModel):
         n_texts = texts.D
         if mixture.is_due(before, before + batch.D, self.n_documents):
             fresh = mixture.first_topics(texts, topics, self.n_topics, self._random)
-            n_seeded = len(np.bincount(topics.seed_topics))
-            fresh = fresh[:, mixture.matched(fresh, topics.hat, n_seeded)]
-            fresh *= mixed * words / topics.scale / fresh.sum()
-            topics.replace(np.arange(self.n_topics), fresh + (1 - mixed) * topics.hat)
+            # Seeds are those of the first topics, so the largest number of a seeded topic tells how
+            # many there are.
+            n_seeded = int(topics.seed_topics.max(initial=-1)) + 1
+            replacements = mixture.matched(fresh, topics.hat, n_seeded)
+            fresh = fresh[:, replacements]  # in the order of the topics
+            # Together the fresh topics get the share `mixed` of the corpus's words. `hat` is lambda
+            # divided by the scale.
+            words_of_fresh = mixed * words / topics.scale
+            fresh *= words_of_fresh / fresh.sum()
+            of_topics_so_far = (1 - mixed) * topics.hat
+            topics.replace(np.arange(self.n_topics), fresh + of_topics_so_far)
         self._first = texts if n_texts < enough else None
 
     def _renew_topics(self, alpha: Vector, words: Vector, batch: Minibatch) -> None:

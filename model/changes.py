@@ -88,14 +88,14 @@ def changes(observations: Sequence[TopicState], alive: Collection[int]) -> list[
         ]
         if not all(lasting):
             continue
-        # The topic that had these words at first.
+        # The topic whose words at first are this topic's words in the end.
         parent = _kin(first, last, topic, stay)
         if parent is None:
             events.append(Change("born", topic))
         else:
             events.append(Change("split", parent, topic))
     for topic in np.flatnonzero(dead).tolist():
-        # The topic that has these words in the end.
+        # The topic whose words in the end are this topic's words at first.
         heir = _kin(last, first, topic, stay)
         if heir is None:
             events.append(Change("died", topic))
@@ -123,8 +123,11 @@ def _kin(
     topic: int,
     candidates: NDArray[np.bool_],
 ) -> int | None:
-    """The candidate with most in common with ``topic``, by the leading words of the candidates in
-    one state and those of the topic in another; None if no candidate has enough in common."""
+    """The candidate that has most in common with ``topic``; None if none has enough in common.
+
+    ``of_candidates``: the state by whose leading words candidates are judged; ``of_topic``: the one
+    by whose leading words the topic is judged.
+    """
     near = affinity(of_candidates.leading, of_topic.leading, topic)
     near[~candidates] = 0
     near[topic] = 0

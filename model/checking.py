@@ -67,8 +67,8 @@ def check_model(kind: type[OnlineModel], **options: Any) -> None:
 
 
 def _missing(make: Make, error: AttributeError) -> str:
-    """Which attribute the error says is missing, if the kind's `entries` are the reason; otherwise
-    ""."""
+    """A message about the attribute that the error says is missing, if it is among the kind's
+    `entries`, or should be; otherwise ""."""
     if not isinstance(error.obj, make.kind):
         return ""
     attributes = [entry.name for entry in make.kind.entries]
@@ -210,9 +210,11 @@ def learns(make: Make) -> None:
     held_out = planted_documents(80, seed=1)
     model = make(n_documents=1500)
     _read(model, batch, 64, times=5)
+    # The score of a model that predicts each word by its frequency, in nats per word.
     frequency = np.bincount(batch.word_ids, batch.counts, minlength=W) / batch.n_tokens
-    of_frequencies = held_out.counts @ np.log(frequency[held_out.word_ids]) / held_out.n_tokens
-    least = of_frequencies + 0.2
+    sum_of_logs = held_out.counts @ np.log(frequency[held_out.word_ids])
+    score_of_frequencies = sum_of_logs / held_out.n_tokens
+    least = score_of_frequencies + 0.2
     score = document_completion(model, held_out)
     better = f"with more than {least:.3f} nats per word, 0.2 better than by their frequencies alone"
     assert score > least, f"expected held-out words to be predicted {better}, found {score:.3f}"
@@ -241,6 +243,7 @@ def unseen_words_are_possible(make: Make) -> None:
     model = make()
     batch = planted_documents(300)
     known = batch.word_ids < W // 2
+    # A document begins behind as many entries as are known before its first one.
     known_before = np.concatenate([[0], np.cumsum(known)])  # known entries before each entry
     indptr = known_before[batch.indptr]
     known_words = Minibatch(indptr, batch.word_ids[known], batch.counts[known])
@@ -324,6 +327,7 @@ def going_on_equals_never_stopping(make: Make) -> None:
     straight = make()
     resumed = make()
     first = planted_minibatches()[0]
+    # None: nothing is learnt yet, but the model is saved.
     for t, batch in enumerate((None, *planted_minibatches())):
         if batch is not None:
             expected = (
@@ -401,7 +405,10 @@ def options_out_of_range_are_refused(make: Make) -> None:
 
     for option in make.kind.options:
         for value in (option.above, option.least - 1, option.most + 1, math.nan):
-            if math.isinf(value) or not _refuses(option.convert, value):
+            # A missing bound is infinite, and a bound may be so large that adding 1 does not change
+            # it. A value that the option itself takes is no test of the model.
+            is_unbounded = math.isinf(value)
+            if is_unbounded or not _refuses(option.convert, value):
                 continue
             refused = _refuses(made_with, {option.name: value})
             why = f"as it must be {option.takes()}: __init__ must take it by Option.value"

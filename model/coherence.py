@@ -54,18 +54,20 @@ def _numbers_of_documents(occurs: NDArray[np.uint8]) -> NDArray[np.int64]:
 def _occurrences(words: NDArray[np.integer[Any]], reference: Minibatch) -> NDArray[np.uint8]:
     """(K, n, ceil(D/8)) one bit per document for each word of (K, n): whether the document contains
     it."""
-    distinct, row_of_word = np.unique(words, return_inverse=True)
+    # Each distinct word has a row. It is looked up by a word's place in `words`, by its id, and by
+    # the entries of the documents.
+    distinct, row_of_place = np.unique(words, return_inverse=True)
     largest = max(distinct.max(), reference.word_ids.max(initial=0))
     row_of_id = np.full(largest + 1, -1)  # -1: not one of these words
     row_of_id[distinct] = np.arange(len(distinct))
     row_of_entry = row_of_id[reference.word_ids]
-    is_one = row_of_entry >= 0
-    rows = row_of_entry[is_one]
-    documents = reference.documents()[is_one]
+    has_row = row_of_entry >= 0
+    rows = row_of_entry[has_row]
+    documents = reference.documents()[has_row]
     occurs = np.zeros((len(distinct), reference.D), dtype=np.bool_)
     occurs[rows, documents] = True
     bits = np.packbits(occurs, axis=1)
-    of_words: NDArray[np.uint8] = bits[row_of_word.reshape(words.shape)]
+    of_words: NDArray[np.uint8] = bits[row_of_place.reshape(words.shape)]
     return of_words
 
 

@@ -32,13 +32,15 @@ class CompletionSet:
     def __init__(self, batch: Minibatch, seed: int = 0) -> None:
         n_distinct = np.diff(batch.indptr)  # words of each document
         documents = batch.documents()  # the document of each entry
-        # A document's entries are ranked at random: sorted by document, and within a document by
-        # random numbers, each entry's rank is its place behind the document's first place.
+        # Each document's entries get ranks 0, 1, 2 … in random order. `shuffled` lists the entries
+        # document by document, those of one document in random order. An entry's rank is its place
+        # in that list, counted from the first place of its document.
         N = len(documents)
-        shuffled = np.lexsort((np.random.default_rng(seed).random(N), documents))
-        first_places = np.repeat(batch.indptr[:-1], n_distinct)
+        random_numbers = np.random.default_rng(seed).random(N)
+        shuffled = np.lexsort((random_numbers, documents))  # by document, then by random number
+        first_place_of_document = np.repeat(batch.indptr[:-1], n_distinct)
         rank = np.empty(N, dtype=np.int64)
-        rank[shuffled] = np.arange(N) - first_places
+        rank[shuffled] = np.arange(N) - first_place_of_document
         n_seen = (n_distinct + 1) // 2
         is_hidden = rank >= n_seen[documents]
         has_two_words = n_distinct >= 2
@@ -63,13 +65,18 @@ class CompletionSet:
         hidden = self.hidden
         if hidden.n_tokens == 0:
             return float("nan")
-        _, ids, entries = hidden.words(model.n_words)
+        words = hidden.words(model.n_words)
         theta = model.infer(self.seen)
-        rows = model.topic_rows(ids) if isinstance(model, OnlineModel) else model.topics()[:, ids].T
+        # (U, K) the words' probabilities in each topic.
+        if isinstance(model, OnlineModel):
+            rows = model.topic_rows(words.ids)
+        else:
+            rows = model.topics()[:, words.ids].T
+        row_of_entry = words.entries.local
         probability = np.empty(len(hidden.word_ids), dtype=np.float32)
         mixtures(
-            entries.indptr,
-            entries.local,
+            hidden.indptr,
+            row_of_entry,
             np.ascontiguousarray(rows, np.float32),
             theta,
             probability,

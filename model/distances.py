@@ -39,8 +39,8 @@ def drift(before: Leading, after: Leading) -> NDArray[np.float64]:
 
 
 def affinity(ones: Leading, others: Leading, topic: int) -> NDArray[np.float64]:
-    """(K,) how much the leading words of each topic of ``ones`` have in common with those of
-    ``topic`` in ``others``.
+    """(K,) how much the leading words of each topic in ``ones`` have in common with the leading
+    words that ``topic`` has in ``others``.
 
     These are Bhattacharyya coefficients: 1 for the same words and probabilities, 0 if no word is
     shared.
@@ -115,7 +115,8 @@ def repeats(leading: Leading, shares: NDArray[np.floating]) -> list[Repeat]:
     # From here on, topics are numbered by size.
     largest_first = np.argsort(-shares, kind="stable")[:n_in_use]
     far = distances((ids[largest_first], probabilities[largest_first]))
-    far[np.triu_indices(n_in_use)] = np.inf  # leaves the distances to larger topics
+    # Leaves only each topic's distances to larger ones, which have smaller numbers.
+    far[np.triu_indices(n_in_use)] = np.inf
     distance = far.min(axis=1)
     nearest = far.argmin(axis=1)
     found = []

@@ -216,10 +216,11 @@ class OnlineHDP(LambdaModel):
         return cls(n_words, n_documents, max_topics=topics, **settings)
 
     def _restart(self, topics: Lambda, heavy: float, starts: int) -> None:
-        """The corpus before any step.
+        """Set everything that steps change to what it is before the first step.
 
-        heavy: the number of tables that each of the first `starts` topics is assumed to have
-        already; with 0, the sticks are those of [SVI13] fig. 9 line 1
+        starts: the number of topics that start; they are the first ones
+        heavy: the number of tables that each topic that starts is assumed to have already; with 0,
+        the sticks are those of [SVI13] fig. 9 line 1
         """
         self._topics = topics
         K = topics.n_topics
@@ -282,10 +283,12 @@ class OnlineHDP(LambdaModel):
             return np.zeros((0, self.n_topics), dtype=np.float32)
         if self.updates == 0 and not self.warm_start:
             self._topics.sow(self.n_documents * batch.n_tokens / batch.D)
+        # After the first pass over the corpus: docs/decisions/0043-topics-of-a-small-collection.md.
         if not self.half_life and self._seen >= self.n_documents:
             self._drop_topics()
         mixed = self._read_words(batch)
-        # The topics start from more documents if texts are short.
+        # The topics start from this many documents: more if texts are short, up to as many as the
+        # mixture takes.
         enough = min(self.recipe.first_documents, self.n_documents)
         more_for_mixture = max(0, mixture.enough(self.n_documents) - enough)
         enough += mixed * more_for_mixture
@@ -396,8 +399,8 @@ class OnlineHDP(LambdaModel):
             self._start_from(first, mixed)
             passes = self.recipe.first_passes if too_few else 1
             for _ in range(passes):
-                theta = self._step(first, 0, mixed)
-            theta = theta[-batch.D :]
+                theta_of_first = self._step(first, 0, mixed)
+            theta = theta_of_first[-batch.D :]  # this minibatch comes last
         else:
             theta = self._step(batch, self._amount, mixed)
         self._first = first if too_few else Minibatch([0], [], [])
@@ -415,9 +418,11 @@ class OnlineHDP(LambdaModel):
         starts = max(recipe.starts(K, self.n_documents), n_seeded)  # topics that start
         mass = corpus * WORDS_A_DOCUMENT / starts  # words of each of them
         sources = documents
+        # For each topic that starts, the numbers of the documents that it starts from.
         drawn = recipe.draw(documents.D, starts, self._random)
         if n_seeded:
-            # A seeded topic starts from a document of its seeds, after all other documents.
+            # A seeded topic starts from its seeds instead: they are made a document, and these
+            # documents get the numbers after those of all others.
             drawn[:n_seeded] = documents.D + np.arange(n_seeded)[:, None]
             indptr = np.append(0, np.cumsum(seeds_of_topics))
             ones = np.ones(len(seed_words), np.int32)
@@ -428,9 +433,12 @@ class OnlineHDP(LambdaModel):
         lambda_hat[:, :starts] = mass * started
         if mixed and documents.n_tokens:
             fresh = mixture.first_topics(documents, self._topics, starts, self._random)
-            fresh *= mixed * mass * starts / fresh.sum()
+            # Together, the topics of the mixture get the share `mixed` of all words.
+            words_of_fresh = mixed * mass * starts
+            fresh *= words_of_fresh / fresh.sum()
             lambda_hat[:, :starts] = (1 - mixed) * lambda_hat[:, :starts] + fresh
-        heavy = recipe.heavy * corpus * self.max_topics_per_document / starts
+        tables_of_corpus = recipe.heavy * corpus * self.max_topics_per_document
+        heavy = tables_of_corpus / starts
         topics = self._topics.seeding(Lambda.of(lambda_hat, self._eta))
         self._restart(topics, heavy, starts)
         self._topics.sow(corpus * documents.n_tokens / documents.D)
@@ -441,7 +449,7 @@ class OnlineHDP(LambdaModel):
         documents use other topics in later steps.
 
         Nothing else removes such topics: a topic that started from a document keeps the document,
-        and no topic is small in the corpus as lambda and the sticks count it.
+        and by the counts of lambda and of the sticks no topic is small.
         """
         has_words = self._topics.total_hat > 0
         too_small = self.topic_shares() < self.recipe.least_share(self.n_documents)
@@ -454,8 +462,9 @@ class OnlineHDP(LambdaModel):
         if len(dropped):
             self._topics.replace(dropped, np.zeros((self.n_words, len(dropped))))
             self._words[dropped] = 0
-            # The sticks count each topic's tables: a its own, b those of all later topics. The last
-            # topic has no a of its own; its tables are all that is left in the b before it.
+            # The sticks count tables: a - 1 is each topic's own, b - omega those of all later
+            # topics. Only the first K-1 topics have sticks. The tables of the last topic are those
+            # later than topic K-1, which the last b counts.
             of_last_topic = self.b[-1:] - self.omega
             tables = np.append(self.a - 1, of_last_topic)
             tables[dropped] = 0
@@ -463,9 +472,11 @@ class OnlineHDP(LambdaModel):
             self.b = self.omega + _sums_from(tables)[1:]
 
     def _step(self, batch: Minibatch, seen: float, mixed: float) -> NDArray[np.float32]:
-        """[SVI13] fig. 9 lines 5 to 12; for the share `mixed`, with a single table a document.
+        """[SVI13] fig. 9 lines 5 to 12, whose results are blended with those of documents that have
+        a single table each.
 
         seen: the documents seen, on which balance depends, as the recipe counts them
+        mixed: the weight of documents with a single table; the rest is that of the local step
         """
         from wikitopics.model.hdp_e_step import sum_statistics
 
@@ -495,12 +506,15 @@ class OnlineHDP(LambdaModel):
             mass += statistics.mass
             tables += statistics.tables
         if mixed:
+            # The parts above have added lambda's share of 1 - mixed; theta, mass and tables are
+            # moved the way from the local step's values to these: x + mixed (y - x).
             R, sums = self._of_one_topic(words, corpus)
+            tables_of_mixture = R.sum(axis=0)
             of_mixture = Statistics(words.ids, sums.astype(self._topics.dtype), sums.sum(axis=0))
             self._topics.add(weight * mixed, of_mixture, self._workers, precise=True)
             theta += mixed * (R.astype(np.float32) - theta)
             mass += mixed * (of_mixture.mass - mass)
-            tables += mixed * (R.sum(axis=0) - tables)
+            tables += mixed * (tables_of_mixture - tables)
         self._step_sticks(rho, weight, mass, tables)
         return theta
 
@@ -508,13 +522,13 @@ class OnlineHDP(LambdaModel):
         """Line 12 for the sticks, and the running mean of the topics' words; `weight` is rho
         D/S."""
         self._words = (1 - rho) * self._words + weight * mass
-        after = tables.sum() - np.cumsum(tables)[:-1]
+        tables_after = tables.sum() - np.cumsum(tables)[:-1]  # of all later topics
         self.a = (1 - rho) * self.a + rho + weight * tables[:-1]
-        self.b = (1 - rho) * self.b + rho * self.omega + weight * after
+        self.b = (1 - rho) * self.b + rho * self.omega + weight * tables_after
         self.rho = rho
 
     def _in_all(self) -> float:
-        """The number of documents in the corpus, as the recipe counts them."""
+        """The number of documents in the whole corpus, as the recipe counts them."""
         return self.recipe.corpus(self.n_documents, self._seen, self._amount)
 
     def _contradiction(self) -> str:

@@ -20,9 +20,9 @@ matter (measurements: docs/decisions/0005-warm-start.md and 0015-first-minutes.m
 - *collapsed start*: at first the E-step is the collapsed one of [F13] (`scvb0_e_step.py`). Unlike
   [H10]'s, whose exp(psi(x)) is about x - 1/2, it does not take half a word from each topic of a
   document. Its symmetric alpha starts large and falls geometrically, so that topics separate along
-  what many documents have in common. The collapsed E-step is kept to the end, and alpha is not
-  learnt, if a document has too few words for each topic to lose half a word, and with a half-life,
-  since new topics never stop appearing;
+  what many documents have in common. In two cases, the collapsed E-step is kept to the end, and
+  alpha is not learnt: if documents have too few words for each topic to lose half a word, and with
+  a half-life, since new topics never stop appearing;
 - *balance*: for a while, small topics gain words and large ones lose them;
 - *step size*: rho is that of an average over a horizon that grows with the documents seen; a
   minibatch counts by its size;
@@ -188,10 +188,15 @@ class OnlineLDA(DirichletAllocation):
         self._rebirth = Rebirth.of(self.n_topics, self.half_life)
 
         self.recipe = self.recipe.sized(self.n_topics, self.n_words, self.n_documents)
+        # `convert` gives the default for None, which is to learn alpha.
         self._learn_alpha = ALPHA.convert(alpha) == LEARN
-        first_alpha = self.recipe.learning_from if self.warm_start else 1 / self.n_topics
-        each_alpha = first_alpha if self._learn_alpha else ALPHA.value(alpha)
-        self.alpha = np.full(self.n_topics, each_alpha)
+        if not self._learn_alpha:
+            first_alpha = ALPHA.value(alpha)
+        elif self.warm_start:
+            first_alpha = self.recipe.learning_from
+        else:
+            first_alpha = 1 / self.n_topics
+        self.alpha = np.full(self.n_topics, first_alpha)
         self._learn_eta = ETA.convert(eta) == LEARN
         self.eta = FIRST_ETA if self._learn_eta else ETA.value(eta)
         self._topics = random_topics(
@@ -234,8 +239,9 @@ class OnlineLDA(DirichletAllocation):
         if batch.n_tokens == 0:
             self._seen += batch.D
             return self.infer(batch)
-        documents = max(self.n_documents, self.recipe.smallest_corpus)  # in the corpus
-        tokens = documents * max(batch.n_tokens / batch.D, 1.0)  # words in the corpus
+        # The size of the corpus, in documents and in words.
+        documents = max(self.n_documents, self.recipe.smallest_corpus)
+        tokens = documents * max(batch.n_tokens / batch.D, 1.0)
         if self.updates == 0:
             if self.recipe.random_share:
                 # The random lambda at the start weighs a fixed share of the corpus, whatever its
@@ -248,7 +254,9 @@ class OnlineLDA(DirichletAllocation):
         rho = stage.step_size() if self._own_steps else paper_steps.rho(self.updates)
         rho = max(rho, self._least_rho(batch.D))
         balance = stage.balance(self._topics)
-        alpha = self.alpha  # of this step's E-step
+        # The E-step's alpha: the model's, except in the collapsed E-step, whose alpha starts large
+        # and falls to `final_alpha`.
+        alpha = self.alpha
         never_stops_learning = self.warm_start and self.half_life is not None
         statistics: Statistics
         if never_stops_learning or self.recipe.collapsed(stage, self.n_topics):
@@ -333,8 +341,9 @@ class OnlineLDA(DirichletAllocation):
             step = alpha_step(self.alpha, statistics.documents, sum_Elog_theta)
             self.alpha = descend(self.alpha, rho, step)
         elif statistics.growth > 0:
-            # The same stationary point, approached in log alpha: the ratio is 1 where g is 0, and
-            # is never negative.
+            # A fixed-point iteration with [H10]'s stationary point, approached in log alpha: the
+            # gradient g_k is excess_k - growth (see `LDAStatistics`), so their ratio is 1 where g_k
+            # is 0. The ratio is never negative, so alpha stays positive.
             ratio = np.clip(statistics.excess / statistics.growth, 0.1, 10.0)
             self.alpha = np.clip(self.alpha * ratio**rho, TINY, LARGEST_PRIOR)
 
@@ -360,4 +369,6 @@ class OnlineLDA(DirichletAllocation):
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
         """A state of 1.0.0, version 4, keeps its topics; the current defaults apply from then
         on."""
-        return {**super().upgraded(state), "recipe_random_share": state.get("recipe_random_share")}
+        with_current_recipe = super().upgraded(state)
+        # Only the state's own `random_share` stays.
+        return {**with_current_recipe, "recipe_random_share": state.get("recipe_random_share")}

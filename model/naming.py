@@ -6,7 +6,8 @@ from collections.abc import Hashable, Sequence
 
 WORDS_IN_NAME = 3
 LEADING_WORDS = 2
-"""This many of the words of a name that is shown are among the topic's most probable words."""
+"""How many of the words of a name must be among the topic's most probable words, for the name to be
+shown."""
 MOST_RELEVANT = 10
 """A name is kept while its words are among this many of the topic's most relevant words."""
 

@@ -82,8 +82,8 @@ class OnlineModel(ABC):
     """The oldest version that `upgraded` reads."""
     entries: ClassVar[tuple[Entry, ...]] = ()
     parts: ClassVar[Mapping[str, Callable[..., object]]] = {}
-    """For each attribute that is a part, as in `Entry.attribute`: what makes the part from the
-    values of its entries, which become keyword arguments."""
+    """For each attribute that holds a part (see `Entry.attribute`): the function that makes the
+    part. Its keyword arguments are the values of the part's entries."""
 
     warm_start: bool = False
     """Whether the model departs from its paper where that gives better results."""
@@ -98,9 +98,8 @@ class OnlineModel(ABC):
     n_documents: float
     """The size of the corpus, an estimate.
 
-    For a model with a half-life, this is not the length of the stream, which continues, but the
-    size of the corpus that the topics describe: this many documents like those that still have
-    weight.
+    The stream of a model with a half-life has no end. Its topics describe a corpus of this many
+    documents, all like those that still have weight.
     """
     updates: int
     """The number of minibatches learnt."""
@@ -155,7 +154,8 @@ class OnlineModel(ABC):
     @classmethod
     def _of_sizes(cls, topics: int, n_words: int, n_documents: float, **settings: Any) -> Self:
         """Call the constructor; overridden by kinds whose constructor takes the sizes otherwise."""
-        constructor: Callable[..., Self] = cls  # which takes other keywords than the one here
+        # For mypy: the constructor of a kind takes keywords that `OnlineModel.__init__` lacks.
+        constructor: Callable[..., Self] = cls
         return constructor(topics, n_words, n_documents, **settings)
 
     @classmethod
@@ -211,7 +211,7 @@ class OnlineModel(ABC):
         return int(np.count_nonzero(self.topic_shares() > IN_USE))
 
     def topic_weights(self) -> NDArray[np.float64]:
-        """(K,) the words that each topic is based on: the sum of its Dirichlet parameters.
+        """(K,) how many words each topic is based on: the sum of its Dirichlet parameters.
 
         A row of `topics` times this number is the topic's Dirichlet parameters. For a kind without
         them: the topic's share of the words of a corpus of 100 words per document.
@@ -242,8 +242,8 @@ class OnlineModel(ABC):
         """
 
     def local_proportions(self, batch: Minibatch) -> NDArray[np.float32]:
-        """(D, K) proportions as `learn` returns them, if those of `infer` differ; changes
-        nothing."""
+        """(D, K) proportions of documents as `learn` would return them, which are not those of
+        `infer` for every kind; changes nothing."""
         return self.infer(batch)
 
     def own_metrics(self, batch: Minibatch) -> Mapping[str, float]:
@@ -357,6 +357,7 @@ class OnlineModel(ABC):
     def _restore(self, values: State) -> None:
         """Set the attributes that a checked state tells, and make the parts. Raises `StateError` if
         the values do not make a valid part."""
+        # The arguments that make each part, by the attribute that holds the part.
         values_of_parts: dict[str, State] = {part: {} for part in self.parts}
         for entry in self._all_entries():
             if not entry.part:

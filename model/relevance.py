@@ -16,10 +16,12 @@ docs/topics.md says how it was chosen."""
 
 
 def ownership(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
-    """(K, n) of the uses of a word in all topics that lead with it, each such topic's share.
+    """(K, n) how far each leading word is its topic's own: the part that the topic has of the uses
+    of the word in all topics that it leads.
 
     1 for a word that leads no other topic.
 
+    leading: each topic's n leading words and their probabilities
     shares: (K,) each topic's share of the corpus
     """
     ids, _ = leading
@@ -58,7 +60,8 @@ def relevance(
     """
     _, probabilities = leading
     probability_factor = probabilities.astype(np.float64) ** weight
-    # p(w|k) / p(w) = p(k|w) / share_k, and a topic's share does not change the order of its words.
+    # The lift p(w|k) / p(w) is p(k|w) / share_k, and p(k|w) is the ownership. The share is left
+    # out: it is the same for all words of a topic and does not change their order.
     lift_factor = ownership(leading, shares) ** (1 - weight)
     with np.errstate(divide="ignore"):
         relevances: NDArray[np.float64] = np.log(probability_factor * lift_factor)
@@ -92,7 +95,7 @@ def most_relevant_to(
         topics = list(group)
         in_group = np.bincount(ids[topics].ravel(), uses[topics].ravel(), len(in_all))
         words = np.flatnonzero(in_group)
-        # As in `relevance`; the group's share does not change the order either.
+        # As in `relevance`; the group's share, which is left out, does not change the order.
         lift = in_group[words] / in_all[words]
         relevances = RELEVANCE * np.log(in_group[words]) + (1 - RELEVANCE) * np.log(lift)
         most_relevant_first = np.argsort(-relevances, kind="stable")

@@ -40,13 +40,12 @@ class StateError(ValueError):
 class Entry:
     """One key of a state, and which values it may have.
 
-    Sizes have letters, such as K for the number of topics. An entry with `size` tells the size of a
-    letter, as does the first array with the letter in its `shape`; later entries must agree.
+    Sizes have letters, such as K for the number of topics. The first entry that has a letter as its
+    `size`, or in its `shape`, tells the size that the letter stands for; later entries must agree.
 
     key: its name in the state; public and permanent, since files contain it
-    attribute: where a model keeps the value: its attribute of this name, by default that of the
-    key's name. "part.name" is the attribute `name` of the model's attribute `part`, as in
-    `Entry.part`
+    attribute: the name of the model's attribute that holds the value; "": the same as the key.
+    "part.name" is the attribute `name` of the model's attribute `part`
     type: "float", "int" or "bool"; of an array, the dtypes that it may have, such as
     "float32 float64"
     shape: the sizes of an array, as letters, such as "W K" or "K-1"; "": the value is no array
@@ -91,9 +90,11 @@ class Entry:
 
         States from before the option existed get its default.
         """
-        # What is learnt may become smaller than any number that may be given.
+        # An option that takes numbers has choices beside them only if the value may be learnt. What
+        # is learnt may become smaller than any number that may be given.
         may_be_learnt = bool(option.choices)
-        least = TINY if may_be_learnt or option.above == 0 else option.least
+        is_positive = option.above == 0
+        least = TINY if may_be_learnt or is_positive else option.least
         default = None if isinstance(option.default, str) else option.default
         return cls(
             option.name,
@@ -112,7 +113,8 @@ class Entry:
         `Vector` has a number of at least 0 for each topic.
         """
         prefix = attribute.removeprefix("_")
-        of_type = {
+        # Annotations are not evaluated, so the type of a field is the text of its annotation.
+        entry_of_type = {
             "int": cls("", type="int", least=1, most=MOST_ITERATIONS),
             "float": cls("", least=TINY),
             "Vector": cls("", type="float64", shape="K", least=0),
@@ -121,7 +123,7 @@ class Entry:
         for part_field in fields(part):
             bounds = part_field.metadata
             entry = replace(
-                of_type[str(part_field.type)],
+                entry_of_type[str(part_field.type)],
                 key=f"{prefix}_{part_field.name}",
                 attribute=f"{attribute}.{part_field.name}",
                 optional=optional,

@@ -27,9 +27,9 @@ class TopicNames:
     alive: frozenset[int]
     """The topics born and not dead."""
     lasting: tuple[str, ...]
-    """The names used in events, by topic: those under which the topics were born, until they are
-    renamed. A topic's entry in ``names`` is another one while its lasting name does not suit its
-    words."""
+    """The names used in events, by topic: the name under which the topic was born, or to which it
+    was renamed since. While a topic's lasting name does not suit its words, its entry in ``names``
+    differs from it."""
 
 
 def names_of(relevant: Iterable[NDArray[Any]], words: Sequence[str]) -> list[str]:
@@ -61,7 +61,10 @@ def relevant_first(snapshot: TopWords) -> TopWords:
 
 
 def topic_name(name: str) -> str:
-    """A name given to a topic, in one line. Raises `BadUsage` for text that cannot be one."""
+    """A name given to a topic, in one line; "" for text of blanks, which takes a name away.
+
+    Raises `BadUsage` for text that cannot be a name.
+    """
     line = " ".join(name.split())
     if len(line) > LONGEST_NAME or not line.isprintable():
         raise BadUsage(f"a topic's name must have 1 to {LONGEST_NAME} printable characters")

@@ -8,7 +8,6 @@ from `TABLES` and from `FORMATS` in `formats.py`. Importing this module does not
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, astuple, dataclass, field, replace
 from itertools import islice
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from wikitopics.session.sources import described
@@ -96,8 +95,9 @@ class Table:
     """Its columns; new ones are added at the end."""
     _: KW_ONLY
     batches: Batches = lambda request: iter(())
-    """Its rows in a fixed order, in batches. If records are missing, the call itself raises the
-    error, not the iterator that it returns: so nothing has been written by then."""
+    """A function that returns the table's rows in a fixed order, in batches. If records are
+    missing, the function raises the error before it returns the iterator: so nothing has been
+    written by then."""
     formats: tuple[str, ...] = ("csv", "tsv", "json", "parquet")
     """The formats it can be written in, the default one first."""
     optional: Mapping[str, Callable[[ExportRequest], bool]] = field(default_factory=dict)
@@ -224,17 +224,22 @@ def _metrics(request: ExportRequest) -> Iterator[Row]:
             yield model, *values
 
 
+def _with_roles(request: ExportRequest) -> bool:
+    """Whether held-out and skipped articles are exported too."""
+    return request.everything
+
+
 @table(
     "articles",
     "Articles: each with its largest topic",
     "page_id title revision_id words model topic proportion",
-    optional={"role": attrgetter("everything"), "id": has_ids},
+    optional={"role": _with_roles, "id": has_ids},
     everything="include held-out and skipped articles, with a role column",
     of_texts=True,
 )
 def _articles(request: ExportRequest) -> Iterator[Batch]:
     """One row for each article and model, with its largest topic."""
-    with_role = request.everything
+    with_role = _with_roles(request)
     with_id = has_ids(request)
     models = [
         (place, model)

@@ -85,11 +85,13 @@ def _write_gensim(request: ExportRequest, path: Path) -> None:
 GROUP = 50_000
 """The number of rows of a Parquet file that are written together."""
 _FORMULA = re.compile(
-    # Chinese and Japanese spreadsheets accept the wide signs too. Blanks before a sign do not stop
-    # a formula.
+    # At the beginning of a cell: before a tab or the end of a line, or before a sign that begins a
+    # formula. Chinese and Japanese spreadsheets accept the wide signs too. Blanks before a sign do
+    # not stop a formula.
     r"^(?=[\t\r\n]|\s*[=+\-@＝＋－＠])"
-    # A spreadsheet that splits at another sign takes what follows it for a cell, and the quotation
-    # marks around the whole for a part of the first one.
+    # Within a cell: after a sign at which a spreadsheet may split cells, before a sign that begins
+    # a formula. Such a spreadsheet takes what follows the splitting sign for another cell, and the
+    # quotation marks around the whole for a part of the first one.
     r"|(?<=[;,\t\r\n])(?=[\s\"]*[=+\-@＝＋－＠])"
 )
 """The places at which a cell that begins with a formula may begin."""
@@ -169,8 +171,11 @@ def _encoded(column: Sequence[Any], encode: Callable[[object], str]) -> Iterable
     distinct = set(column)
     if types == {int} or (types == {float} and all(map(isfinite, distinct))):
         encode = repr  # the same in every format, and quicker
-    # 1, 1.0 and True would be the same key, and so would 0.0 and -0.0.
-    if len(types) > 1 or (types == {float} and 0.0 in distinct):
+    # Different values may be the same key of a dict: 1, 1.0 and True, and also 0.0 and -0.0.
+    # Columns in which that may happen are encoded value by value.
+    has_several_types = len(types) > 1
+    has_float_zero = types == {float} and 0.0 in distinct
+    if has_several_types or has_float_zero:
         return map(encode, column)
     encoded = {value: encode(value) for value in distinct}
     return map(encoded.__getitem__, column)
@@ -191,7 +196,8 @@ def _parquet(table: Table, request: ExportRequest) -> Iterator[bytes]:
     batches = table.batches(request)
     types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
     schema = pa.schema([(name, types[TYPES[name]]) for name in table.header(request)])
-    empty = schema.empty_table()  # joins the others, so that there is a table without rows, too
+    # Without rows, the empty table is all there is to write.
+    empty = schema.empty_table()
     parts = [empty]
     file = io.BytesIO()
     with ParquetWriter(file, schema, compression="zstd") as writer:
@@ -276,6 +282,7 @@ def written_to(path: Path, table: Table, named: str | None = None) -> Format:
     of_ending = max(fitting, key=lambda form: len(form.ending), default=None)
     if named is not None:
         form = format_of(table, named)
+        # Of an ending in several parts, `ending` is only the last one.
         if of_ending is not None and not form.ending.endswith(ending):
             raise BadUsage(f"{path.name}: {ending} is not the ending of {named}: use {form.ending}")
         return form

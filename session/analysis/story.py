@@ -80,12 +80,14 @@ def times(
         return np.full(len(wanted), np.nan)
     first_articles = np.array([run.first_article for run in runs], np.float64)
     started_at = np.array([run.started_at for run in runs])
-    # The run that trained on each, the last one that had begun by then; -1: none had.
+    # For each number of articles, the place of the run that trained on it: the last run that had
+    # begun by then; -1 if none had. A place of -1 finds the last run, whose times are then replaced
+    # by NaN.
     run = np.searchsorted(first_articles, wanted) - 1
     measured = np.append(0, course.articles)
-    running_time = np.append(0.0, course.seconds)
-    at_start = np.interp(first_articles, measured, running_time)
-    since_start = np.interp(wanted, measured, running_time) - at_start[run]
+    running_time = np.append(0.0, course.seconds)  # of all runs together
+    at_start_of_run = np.interp(first_articles, measured, running_time)
+    since_start = np.interp(wanted, measured, running_time) - at_start_of_run[run]
     return np.where(run >= 0, started_at[run] + since_start, np.nan)
 
 
@@ -149,10 +151,13 @@ def overtakings(curves: Mapping[str, Curve], counted: str) -> list[Moment]:
         of_first = curve.values
         of_second = np.interp(curve.articles, other.articles, other.values)
         lead = (of_second - of_first) / np.maximum(of_first, of_second)  # of the first model
-        clear = np.flatnonzero(np.abs(lead) >= CLEAR)
-        first_leads = lead[clear] > 0
+        # Of the places at which one of the models clearly leads, those at which it is not the model
+        # that led at the clear place before.
+        clear_places = np.flatnonzero(np.abs(lead) >= CLEAR)
+        first_leads = lead[clear_places] > 0
         has_changed = first_leads[1:] != first_leads[:-1]
-        for place in clear[1:][has_changed].tolist():
+        later_places = clear_places[1:]
+        for place in later_places[has_changed].tolist():
             articles = int(curve.articles[place])
             when = f"after {articles:,} {counted}"
             value = measured(of_first[place])
@@ -169,6 +174,7 @@ def records(model: str, curve: Curve) -> list[Moment]:
     """The best value so far at each doubling of articles, if it is better than at the one
     before."""
     best = np.minimum.accumulate(curve.values)
+    # The first measurement of each doubling: `frexp` gives the power of two above each number.
     _, powers_of_two = np.frexp(curve.articles)
     _, first_of_power = np.unique(powers_of_two, return_index=True)
     moments = []

@@ -58,8 +58,8 @@ ANALYZE."""
 
 def largest_topic(model: int) -> str:
     """SQL for the largest topic of an article in a model, and its proportion: four bytes of
-    `articles.topics`, which has as many for each model."""
-    first_byte = 4 * model + 1  # the first byte of all is number 1
+    `articles.topics`, which holds four bytes for each model."""
+    first_byte = 4 * model + 1  # SQL counts bytes from 1
     return f"substr(topics, {first_byte}, 4)"
 
 
@@ -93,8 +93,8 @@ def check_tables(read: Callable[[str], Iterable[tuple[Any, ...]]], version: int)
     columns = schema(version)
     known_tables = {table for table, *_ in columns} | _OTHERS
     computed_indexes = set()
-    # The SQL of each table and index is checked before anything is asked about its columns: with
-    # that question, a virtual table would run its module's code.
+    # The SQL of each table and index is checked before anything is asked about its columns: asked
+    # about its columns, a virtual table would run its module's code.
     for kind, name, sql in read("SELECT type, name, sql FROM sqlite_master"):
         if kind == "table":
             is_known = name in known_tables and _is_plain(sql, "CREATE TABLE ")
@@ -105,8 +105,11 @@ def check_tables(read: Callable[[str], Iterable[tuple[Any, ...]]], version: int)
             is_known = False
         if not is_known:
             raise _strange(name)
+        # An index that computes its values is accepted only if its name ends in a model's number,
+        # and its SQL is the one that `order_by_topic` makes for this model.
         model = str(name).removeprefix(_ORDER)
-        if model.isdecimal() and len(model) < 4 and sql == order_by_topic(int(model)):
+        is_number = model.isdecimal() and len(model) < 4
+        if is_number and sql == order_by_topic(int(model)):
             computed_indexes.add(name)
     differing = columns.symmetric_difference(read(script("columns")))
     for table, *_ in differing:
@@ -253,11 +256,16 @@ def as_session_error(error: sqlite3.Error, path: Path) -> SessionError:
         return DiskFull(f"the disk is full: {path}")
     folder = Path(os.path.realpath(path)).parent
     refused = "unable to open" in text
-    if is_read_only(folder) and (refused or "readonly" in text or "I/O error" in text):
+    is_readonly = "readonly" in text
+    is_locked = "locked" in text
+    is_io_error = "I/O error" in text
+    # SQLite's words do not tell the cause, so the causes are looked for, the surest one first.
+    if is_read_only(folder) and (refused or is_readonly or is_io_error):
         return SessionError(f"{path} cannot be written: read-only file system")
-    if "readonly" in text or (refused and not os.access(folder, os.W_OK)):
+    if is_readonly or (refused and not os.access(folder, os.W_OK)):
         return SessionError(f"{path} cannot be written: it or its folder is read-only")
-    if refused or "locked" in text or "I/O error" in text:
+    if refused or is_locked or is_io_error:
+        # The file system may be full, or lack something that a session needs.
         try:
             lack = lack_of(folder)
         except OSError as reason:
@@ -266,9 +274,9 @@ def as_session_error(error: sqlite3.Error, path: Path) -> SessionError:
             lack = ""
         if lack:
             return unfit(path, lack)
-    if "locked" in text:
+    if is_locked:
         return NotNow(f"{path} is locked: another program is writing to it")
-    if "I/O error" in text:
+    if is_io_error:
         return NotNow(f"the disk of {path} fails: {text}")
     return SessionError(f"{path}: {text}")
 
@@ -326,8 +334,8 @@ def read_rows(
         with closing(db.execute(sql, values)) as cursor:
             rows = cursor.fetchmany(most + 1)
     finally:
-        # The limit from before is not put back: if abandoned work is still reading in another
-        # thread, that may be its limit.
+        # The limit is set to the usual one, not to what it was before: that may have been the limit
+        # of abandoned work that is still reading in another thread.
         db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
     if len(rows) > most:
         raise Damaged(f"it holds over {most:,} rows instead of a few")
@@ -451,9 +459,9 @@ def _pragma(path: Path, name: str, how: str) -> object:
 
 def is_ours(path: Path) -> bool:
     """Whether the file is marked as a session, of any version, even if nothing else can be read."""
-    # As in `is_sqlite`, SQLite reads the file and changes nothing. The write-ahead log is left out
-    # if possible: with the log, SQLite writes a -shm file, which would stay behind if another
-    # process deletes the session.
+    # As in `is_sqlite`, SQLite reads the file and changes nothing. The write-ahead log is read
+    # only if the file alone does not tell: with the log, SQLite writes a -shm file, which would
+    # stay behind if another process deletes the session.
     if not os.path.isfile(path):
         return False
     without_log = _pragma(path, "application_id", "mode=ro&immutable=1")

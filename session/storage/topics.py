@@ -75,7 +75,8 @@ _MEASUREMENT = {
     "value": Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)],
 }
 _STORED = "metric <> 'perplexity'"
-"""Leaves out the perplexity that 1.0.0 stored too: it follows from the log-likelihood."""
+"""The condition that leaves out perplexities. 1.0.0 stored them beside the log-likelihoods from
+which they follow."""
 _SNAPSHOT = {
     "model": Count,
     "articles": Count,
@@ -106,14 +107,16 @@ class TopicReader(OpenedSession):
     def __init__(self, path: Path, connection: sqlite3.Connection | None = None) -> None:
         super().__init__(path, connection)
         self._shares: dict[int, dict[int, NDArray[np.float32]]] = {}
-        """By the model's number and the article count of a snapshot, as far as these have been
-        read: (2, K) the topics' shares, and the part of each share that is the topic's own."""
+        """Of each snapshot that has been read, by the model's number and then by the snapshot's
+        article count: (2, K) the topics' shares, and the part of each share that is the topic's
+        own."""
 
     def model_statuses(self) -> tuple[ModelStatus, ...]:
         """The models at the last commit, in order.
 
         Constant facts, such as a model's name and its number of topics, are in the settings.
         """
+        # In the query, "m" is the alias of the table "models".
         newest_score = (
             "FROM metrics WHERE model = m.id AND metric = 'log_likelihood'"
             " ORDER BY articles DESC LIMIT 1"
@@ -132,7 +135,7 @@ class TopicReader(OpenedSession):
         settings = self.settings()
         specs = settings.models
         rows = self.select("models", columns, "m ORDER BY id")
-        if not rows and settings.building:  # they wait for the vocabulary
+        if not rows and settings.building:  # the models wait for the vocabulary
             rows = [(number, 0, 0, 0.0, None, None) for number in range(len(specs))]
         if [row[0] for row in rows] != list(range(len(specs))):
             raise Damaged("models and settings.models do not match")
@@ -199,8 +202,10 @@ class TopicReader(OpenedSession):
         return Curve(articles, tokens, seconds, values)
 
     def newest(self) -> tuple[int, int]:
-        """A number for the measurements and one for the snapshots; each changes when an item is
-        added."""
+        """The numbers of the newest measurement and of the newest snapshot; 0 if there is none.
+
+        While a number stays the same, nothing has been added.
+        """
         ((measurement, snapshot),) = self._rows(
             "SELECT (SELECT max(rowid) FROM metrics), (SELECT max(rowid) FROM snapshots)"
         )
@@ -215,9 +220,10 @@ class TopicReader(OpenedSession):
             for model, articles, metric, tokens, seconds, value in rows
             if metric == "log_likelihood"
         ]
+        # By model, articles and metric.
         measurements = sorted(rows + perplexities, key=lambda row: row[:3])
-        numbers = {model for model, *_ in measurements}
-        names = {number: self._spec_in("metrics", number).name for number in numbers}
+        models = {model for model, *_ in measurements}
+        names = {number: self._spec_in("metrics", number).name for number in models}
         return [
             (names[model], articles, tokens, seconds, metric, value)
             for model, articles, metric, tokens, seconds, value in measurements
@@ -260,10 +266,10 @@ class TopicReader(OpenedSession):
         """The shares of all topics at every stored point; nothing is read twice."""
         number = self._number(model)
         K = self.spec(model).topics
-        known = self._shares.get(number, {})
+        read_before = self._shares.get(number, {})
         points = self.snapshots(model)
-        shares = {articles: known[articles] for articles in points if articles in known}
-        unread = [articles for articles in points if articles not in known]
+        shares = {point: read_before[point] for point in points if point in read_before}
+        unread = [point for point in points if point not in read_before]
         for snapshot in self.words_at(model, unread):
             own = snapshot.shares * distinctness(snapshot.leading, snapshot.shares)
             shares[snapshot.articles] = np.stack([snapshot.shares, own.astype(np.float32)])
@@ -294,9 +300,11 @@ class TopicReader(OpenedSession):
     def topic_names(self, model: str) -> tuple[str, ...]:
         """The name of each topic: the given one, otherwise that made of its words; empty before the
         first snapshot."""
-        begun = bool(self.snapshots(model))  # first, since a trainer writes both at once
+        # Snapshots are read before the names: a trainer writes both in one transaction, so once a
+        # snapshot is found, the names are there too.
+        has_snapshots = bool(self.snapshots(model))
         known = self.known_names(self._number(model))
-        if known is None and begun:
+        if known is None and has_snapshots:
             raise Damaged("topic_names has no row")
         return () if known is None else self._called(model, known.names)
 
@@ -304,6 +312,7 @@ class TopicReader(OpenedSession):
         """What is known about the topics of the model of this number; None before its first
         snapshot."""
         with self.one_moment():
+            # A lasting name is stored only if it differs from the name; 1.0 did not store any.
             lasting_name = "name" if self._is_of_1_0() else "ifnull(lasting, name)"
             columns = {
                 "topic": Count,
@@ -332,7 +341,7 @@ class TopicReader(OpenedSession):
         packed_areas, packed_distances, packed_places, names = rows[0]
         area_of = numbers(packed_areas, "areas.of_topic", np.int16, (K,), NONE, MOST_AREAS - 1)
         has_area = area_of != NONE
-        U = int(np.count_nonzero(has_area))
+        U = int(np.count_nonzero(has_area))  # topics with an area
         n_pairs = U * (U - 1) // 2
         distances = numbers(
             packed_distances,
@@ -354,15 +363,19 @@ class TopicReader(OpenedSession):
             raise Damaged("areas.names are not those of all areas")
         return Areas(area_of, distances, places, dict(names))
 
-    def _called(self, model: str, by_words: Sequence[str]) -> tuple[str, ...]:
-        """The names made of words, replaced by given names where there are some."""
+    def _called(self, model: str, made_of_words: Sequence[str]) -> tuple[str, ...]:
+        """What the topics are called: a topic's given name, or else the one made of its words."""
         given = self.names_given(model)
-        return tuple(given.get(topic, name) for topic, name in enumerate(by_words))
+        return tuple(given.get(topic, name) for topic, name in enumerate(made_of_words))
 
     def names_given(self, model: str) -> dict[int, str]:
         """The names given to topics of a model, by topic."""
         number = self._number(model)
-        return {topic: name for of, topic, name in self.given_names() if of == number}
+        return {
+            topic: name
+            for model_number, topic, name in self.given_names()
+            if model_number == number
+        }
 
     def given_names(self) -> tuple[tuple[int, int, str], ...]:
         """(number of the model, topic, name) of every given name."""
@@ -504,8 +517,9 @@ def at_even_ratios(points: Sequence[int], most: int, first: float) -> list[int]:
         return []
     positive = np.maximum(points, 1)  # a damaged file may say 0
     wanted = np.geomspace(max(first, 1), positive[-1], most)
+    # For each number wanted, the place of the point whose ratio to it is nearest to 1.
     ratios = positive[:, None] / wanted
-    nearest = np.abs(np.log(ratios)).argmin(axis=0)  # a point for each number wanted
+    nearest = np.abs(np.log(ratios)).argmin(axis=0)
     return [points[place] for place in np.unique(nearest).tolist()]
 
 
@@ -547,9 +561,9 @@ def replace_names(db: sqlite3.Connection, model: int, known: TopicNames) -> None
     """Store the names made of the words of a model's topics."""
     rows = []
     for topic, (name, lasting) in enumerate(zip(known.names, known.lasting, strict=True)):
-        # The reader takes the name for the lasting one if there is no other.
-        other = None if lasting == name else lasting
-        rows.append((model, topic, name, topic in known.alive, other))
+        # The lasting name is stored only if it differs: see `TopicReader.known_names`.
+        stored_lasting = None if lasting == name else lasting
+        rows.append((model, topic, name, topic in known.alive, stored_lasting))
     db.executemany("INSERT OR REPLACE INTO topic_names VALUES (?, ?, ?, ?, ?)", rows)
 
 

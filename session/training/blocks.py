@@ -52,19 +52,19 @@ class CountedJob:
     lack: Lack | None = None
     """What is needed to read more of the job, if that can be had."""
     pages: tuple[Page, ...] = ()
-    """The job's articles, if these are to be counted one at a time."""
+    """The job's articles, if these are still to be counted, one at a time: see `count_job`."""
 
 
 def start_worker(words: Sequence[str], info: SourceInfo) -> None:
-    """Prepare a worker process; ``words`` are the lines of a vocabulary.
+    """Prepare a worker process; ``words`` are the lines of a vocabulary, or of a rule alone.
 
-    If they name a rule and no words, every word is counted.
+    With a rule alone, every word is counted.
     """
     global _worker
     signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
     rule = rule_of(words)
     rule.words("")  # loads the segmenter now: if that fails, no page is to blame
-    has_words = len(words) > 1  # besides the line that names the rule
+    has_words = len(words) > len(rule.lines)  # the first rule has no line of its own
     vocabulary = Vocabulary.from_lines(words) if has_words else rule
     _worker = (vocabulary, info)
 
@@ -171,7 +171,7 @@ class Blocks(ABC):
         self.arrivals = RateMeter()
         """Articles counted."""
         self.wanted: Callable[[], int] = lambda: 1
-        """How many articles the trainer still needs for its next step."""
+        """How many articles the trainer still needs for its next step; set by the run."""
 
     @abstractmethod
     def start(self, position: Position | None) -> None:
@@ -227,7 +227,7 @@ class Intake(Blocks):
         self._running = 0
         """The number of jobs in progress."""
         self._bytes = 0
-        """Their bytes, and those of counted jobs that a stretch still holds."""
+        """The bytes of the jobs in progress, and of counted jobs that a stretch still holds."""
         self._deaths = 0
         """How many jobs in a row have killed their workers."""
         self._moved = asyncio.Event()
@@ -250,10 +250,14 @@ class Intake(Blocks):
                     self.queued += job.articles
                     self._running += 1
                     self._bytes += job.size
-                    # What can be read again need not be kept until it is handed out.
-                    freed = job.size if stretch.rereadable else 0
-                    reading.size += job.size - freed
-                    counting = self._count_renewing(job, freed)
+                    # The bytes of a job that can be read again are freed once it is counted. Those
+                    # of any other are kept until its stretch is handed out.
+                    if stretch.rereadable:
+                        freed_once_counted = job.size
+                    else:
+                        freed_once_counted = 0
+                        reading.size += job.size
+                    counting = self._count_renewing(job, freed_once_counted)
                     reading.jobs.append(asyncio.create_task(counting))
                     self._moved.set()
                 await self._room(self._jobs_held)
@@ -261,14 +265,15 @@ class Intake(Blocks):
             try:
                 await batches.aclose()
             finally:
-                # Whoever waits for this runs only after this task has ended.
+                # `next`, which waits for this, goes on only once this task has ended: so it finds
+                # that the task is done.
                 self._moved.set()
 
     def _jobs_held(self) -> int:
-        """The number of jobs of all stretches in progress; 0 if there is only one.
+        """The number of jobs of all stretches in progress; but 0 if only one stretch is.
 
-        A second stretch is started however many jobs the first one has: otherwise workers would be
-        idle until that one has been handed out.
+        So a second stretch is started however many jobs the first one has. Otherwise workers would
+        be idle until the first one has been handed out.
         """
         if len(self._readings) == 1:
             return 0
@@ -321,6 +326,8 @@ class Intake(Blocks):
         for job in counted:
             skips += Counter(job.block.skips)
             warnings += job.block.warnings
+        # All articles of the block were counted as queued. Now only those of its pieces are: the
+        # pieces lack articles that were handed out before the trainer was stopped.
         self.queued -= len(block)
         for start, stop, position, lap in reading.stretch.pieces(len(block)):
             with errors_of(f"the position of {type(self._source).__name__}"):
@@ -329,7 +336,7 @@ class Intake(Blocks):
             if start == 0:
                 piece = replace(piece, skips=skips, warnings=tuple(warnings))
             self._blocks.append(piece)
-            self.queued += len(piece)  # some of the block may have been handed out before
+            self.queued += len(piece)
 
     async def _count_renewing(self, job: Job, freed: int) -> CountedJob:
         """The counts of as much of a job as can be read; ``freed``: the bytes no longer needed once
@@ -363,6 +370,7 @@ class Intake(Blocks):
         fault."""
         with contextlib.suppress(JobFailed, WorkerDied):
             return await asyncio.wrap_future(self._pool.submit(count_job, job))
+        # The worker has failed. All that follows is the counting by page.
         if isinstance(job, FetchedPages):
             uncounted = CountedJob(EMPTY, pages=job.fetched)
         else:

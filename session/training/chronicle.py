@@ -37,9 +37,11 @@ class Chronicle:
         self._words = words
         self._half_life = half_life
         self._lasting: list[str] = []
-        """As in `TopicNames`, like the next two."""
+        """As `TopicNames.lasting`."""
         self._shown: list[str] = []
+        """As `TopicNames.names`."""
         self._alive: set[int] = set()
+        """As `TopicNames.alive`."""
         self._articles = 0
         """Articles at the last snapshot."""
         self._observations: list[TopicState] = []
@@ -69,37 +71,44 @@ class Chronicle:
         self._alive = living(alive_before, latest)
         newest = names_of(state.relevant, self._words)
         old = self._lasting
+        # A topic gets the newest name, unless its old one is kept.
         self._lasting = list(newest)
         for topic, name in enumerate(old):
-            if topic in alive_before and topic in self._alive:
-                if is_observation and self._has_another_name(topic, name, newest[topic]):
-                    if not self._fits_at_any_observation(topic, name):
-                        latest.append(Change("renamed", topic))
-                else:
-                    self._lasting[topic] = name
-            elif topic not in self._alive and all_words_relevant(
-                parts(name), self._relevant_words(topic, state)
-            ):
+            is_alive = topic in self._alive
+            stays_alive = is_alive and topic in alive_before
+            if stays_alive and is_observation:
+                keeps_name = not self._has_another_name(topic, name, newest[topic])
+                # A name that still fitted at one of the observations is replaced without an event.
+                if not keeps_name and not self._fits_at_any_observation(topic, name):
+                    latest.append(Change("renamed", topic))
+            elif stays_alive:
+                keeps_name = True
+            elif is_alive:  # it has just been born, under its newest name
+                keeps_name = False
+            else:
+                keeps_name = all_words_relevant(parts(name), self._relevant_words(topic, state))
+            if keeps_name:
                 self._lasting[topic] = name
         shown_before = self._shown or newest
-        self._shown = [
-            self._suiting(candidates, word_ids)
-            for *candidates, word_ids in zip(
-                self._lasting,
-                shown_before,
-                newest,
-                snapshot.word_ids.tolist(),
-                strict=True,
-            )
-        ]
+        self._shown = []
+        for lasting, shown, new, word_ids in zip(
+            self._lasting,
+            shown_before,
+            newest,
+            snapshot.word_ids.tolist(),
+            strict=True,
+        ):
+            self._shown.append(self._suiting([lasting, shown, new], word_ids))
         return [self._event(change, old) for change in latest]
 
     def _has_another_name(self, topic: int, old: str, new: str) -> bool:
-        """Whether the new name has fitted the topic at the last observations, while a word of the
-        old one has not."""
+        """Whether at each of the last observations the new name has fitted the topic, and some word
+        of the old name has not."""
         for state in self._observations:
             words = self._relevant_words(topic, state)
-            if all_words_relevant(parts(old), words) or not most_words_relevant(parts(new), words):
+            old_fits_wholly = all_words_relevant(parts(old), words)
+            new_fits = most_words_relevant(parts(new), words)
+            if old_fits_wholly or not new_fits:
                 return False
         return True
 

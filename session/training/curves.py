@@ -73,7 +73,8 @@ class Curves:
             zip(self._models, self._chronicles, strict=True)
         ):
             if model.kind not in kinds.built_in:
-                # To check them: of our kinds, only the leading words of the topics are computed.
+                # Computed only to check them, for a kind from another package. Of our own kinds,
+                # only the leading words of the topics are computed here.
                 checked_rows(model, "topics")
             shares = np.asarray(checked_rows(model, "topic_shares"), np.float32)
             snapshot = TopWords(number, articles, *model.top_words(SNAPSHOT_WORDS), shares)
@@ -92,7 +93,8 @@ class Curves:
             changes.areas[number] = areas
             self._areas[number] = areas
         self._snapshots.append(articles)
-        # The snapshot at the last measurement stays: the next one's drift is relative to it.
+        # The snapshot at the last measurement stays: the drift at the next measurement is relative
+        # to it.
         gone = thinned_snapshots(self._snapshots, self.half_life) - {self.measured_at}
         self._snapshots = [point for point in self._snapshots if point not in gone]
         changes.thinned_snapshots |= gone

@@ -37,8 +37,9 @@ def scored(models: Sequence[OnlineModel], batch: Minibatch, seed: int) -> Scored
 
 
 def newest_scores(before: Sequence[Scored], latest: Scored) -> tuple[Scored, ...]:
-    """The scores of as many of the last minibatches as have enough articles together."""
+    """The scores of the last minibatches: of as few as have `NEWEST_ARTICLES` articles together."""
     scores = (*before, latest)
+    # The oldest is left out as long as the others suffice.
     while sum(of_minibatch.articles for of_minibatch in scores[1:]) >= NEWEST_ARTICLES:
         scores = scores[1:]
     return scores
@@ -89,7 +90,7 @@ class HeldOut:
     ) -> dict[str, float]:
         """Every metric of the model, by name; the model does not change. ``before``, ``now`` and
         ``prequential`` are those of an `Evaluation`."""
-        # The model's own come first, which shortens compiling: see `opening.warm_up`.
+        # The model's own metrics come first, which shortens compiling: see `opening.warm_up`.
         values: dict[str, float | None] = {**model.own_metrics(self._batch)}
         log_likelihood = self._completion.score(model)
         evaluation = Evaluation(model, self._batch, log_likelihood, before, now, prequential)

@@ -30,8 +30,8 @@ from wikitopics.vocab.rules import Rule
 LEAST = 2
 """The fewest documents to train on: the topics of a single one are nothing but its words."""
 MOST_PASSES = 5
-"""More passes make the models of small collections worse on held-out documents as often as
-better."""
+"""With more passes, the models of small collections become worse on held-out documents as often as
+they become better."""
 ENOUGH_READINGS = 20_000
 """About how many times the documents of a small collection are read, in all passes together."""
 DEFAULT_DOCUMENTS = 7_000_000
@@ -49,8 +49,9 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
     values = dict(settings.values)
     size = opened.info.articles
     held_out = values.setdefault(HELD_OUT.name, default_held_out(size))
-    most = DEFAULT_DOCUMENTS if size is None else max(1, size - held_out)
-    values.setdefault(DOCUMENTS.name, min(most, request.get(ARTICLES) or most))
+    documents_of_source = DEFAULT_DOCUMENTS if size is None else max(1, size - held_out)
+    article_limit = request.get(ARTICLES) or documents_of_source
+    values.setdefault(DOCUMENTS.name, min(documents_of_source, article_limit))
     vocabulary = settings.vocabulary
     if settings.building:
         vocabulary = kept_name(settings, opened.identity) or vocabulary
@@ -149,8 +150,8 @@ def feed_first_articles(store: SessionWriter, stream: Stream) -> None:
     numbers = {word: number for number, word in enumerate(store.vocabulary())}
     room = documents_room(store.settings()) // 2
     has_fed = False
-    # The source can only continue after all blocks with the same position, so these are fed
-    # together; the first of them whatever their size.
+    # The source can only continue after all blocks with the same position, so these blocks are fed
+    # together. Those of the first position are fed whatever their size.
     for _, blocks in groupby(store.first_articles(), key=lambda block: block.position):
         counted = [block.over(numbers) for block in blocks]
         room -= sum(len(block.to_bytes()) for block in counted)
@@ -165,11 +166,11 @@ def feed_first_articles(store: SessionWriter, stream: Stream) -> None:
 
 
 def other_language(settings: Settings, language: str, asked: str | None = None) -> str:
-    """The code of a source's ``language`` if that is not the one that was ``asked`` for, or without
-    ``asked`` not the one that the name of the session's vocabulary says; otherwise "".
+    """The code of a source's ``language`` if another one is expected; otherwise "".
 
-    Codes of three and more letters are ignored: wikis and languages do not always have the same
-    ones.
+    The language that was ``asked`` for is expected; without ``asked``, the one that the name of the
+    session's vocabulary tells. Where the expected code has three or more letters, no difference is
+    reported: wikis and languages do not always have the same ones.
     """
     if asked:
         expected = asked

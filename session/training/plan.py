@@ -67,7 +67,8 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
                 load_vocabulary(request[VOCAB], of_texts=of_texts) if VOCAB in request else None
             )
             progress = reader.progress()
-            # A session may also be finished since it has read as many as --articles says.
+            # A finished session may not have read its whole source: it is also finished once it has
+            # read as many articles as --articles says. `lap` is the share that has been read.
             has_read_all = progress.finished and progress.lap == 1
             added = added_texts(request, settings) if has_read_all else None
             if added is not None:
@@ -80,7 +81,8 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
                 adds = True
                 options = {**added, BEFORE: reader.last_page_id()}
                 settings = replace(settings, source_options=options)
-                sources.check_identity(kind, settings.source_options)  # page ids may be damaged
+                # The last page id comes from the session file, which may be damaged.
+                sources.check_identity(kind, settings.source_options)
             try:
                 check_resumable(request, settings, requested, adds=adds)
             except BadUsage as error:
@@ -91,12 +93,12 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
                 raise BadUsage(f"{told}. {error}") from None
             vocabulary = Rule.parse(settings.rule) if settings.building else reader.counter()
     rule = vocabulary if isinstance(vocabulary, Rule) else vocabulary.rule
-    remark = _of_other_versions(rule) if isinstance(kind, PageKind) else ""
+    remark = _remark_on_versions(rule) if isinstance(kind, PageKind) else ""
     request = with_contact(request, kind, settings.source_options)
     return Plan(path, request, settings, is_new, kind, vocabulary, adds, remark)
 
 
-def _of_other_versions(rule: Rule) -> str:
+def _remark_on_versions(rule: Rule) -> str:
     """A message if the words of a vocabulary were separated by versions other than those installed;
     otherwise "". Raises `UnseparatedWords`."""
     now = segmenters.versions(rule.language) if rule.number == BY_DICTIONARY else ""
@@ -110,9 +112,10 @@ def _of_other_versions(rule: Rule) -> str:
 
 
 def asked_language(plan: Plan) -> str | None:
-    """The language asked for, if the source must say the same one; None: it need not.
+    """The language that was asked for, if the source has to state the same one; None if it may
+    state any.
 
-    Whoever asks a wiki of another host knows its language better than its settings, which often say
-    English.
+    A server may: whoever chooses a wiki of another host knows the wiki's language better than the
+    wiki's own settings do, which often say English.
     """
     return None if plan.kind.asks_server else plan.kind.language(plan.request.asked(plan.kind))

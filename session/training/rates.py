@@ -17,8 +17,8 @@ class RateMeter:
         self._clock = clock
         self._events: deque[tuple[float, int]] = deque()
         self._begun = clock()
-        """The time from which events are counted: that of the start, and once events have been
-        forgotten, that of the newest of these."""
+        """The time from which events are counted: the time of the newest event that has been
+        forgotten; before any has been, the time of the start."""
 
     def add(self, number: int) -> None:
         """Record ``number`` events as of now."""

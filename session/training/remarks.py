@@ -40,11 +40,11 @@ def too_few(
     left = f"only one {noun}" if documents > held_out else f"no {noun}"
     of_which = f" (of {'; '.join(parts)})" if len(parts) > 1 else ""
     message = f"{settings.source_name}: {left} to train on{of_which}, and at least two are needed"
-    if documents >= LEAST:
+    if documents >= LEAST:  # enough if none were held out
         hint = "Give more, or hold out fewer"
-    elif read < LEAST:
+    elif read < LEAST:  # perhaps one text was to be divided into several documents
         hint = kind.division(settings.source_options)
-    elif held_out:  # holding out fewer would leave too few, too
+    elif held_out:  # too many are skipped, and holding out fewer would leave too few, too
         hint = f"Give more {noun}s with words of the vocabulary, or another vocabulary"
     else:
         hint = ""
@@ -59,13 +59,17 @@ def chosen_by_size(before: Settings, after: Settings) -> str:
     chosen: list[str] = []
     flags: list[str] = []
     if before.models != after.models:
+        # The models for which no number of topics was requested.
         specs = [
-            spec for was, spec in zip(before.models, after.models, strict=True) if was.usual_topics
+            spec
+            for requested, spec in zip(before.models, after.models, strict=True)
+            if requested.usual_topics
         ]
         numbers = [f"{spec.topics:,} topics" for spec in specs]
         if len(specs) > 1:
             numbers = [f"{spec.topics:,} topics for {spec.name}" for spec in specs]
-        # An HDP has three times as many topics as the square root.
+        # There are about as many topics as the square root; for an HDP, three times as many. Below
+        # sqrt(2) times the root, a number is of the first sort, however it was rounded.
         are_roots = all(spec.topics**2 < 2 * after[DOCUMENTS] for spec in specs)
         relation = "about" if are_roots else "from"
         rule = f"{relation} the square root of its {sources.noun(after.source)}"

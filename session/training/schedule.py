@@ -83,8 +83,9 @@ def pass_evaluation_due(measured: int, after: int) -> bool:
     """Whether to measure at the end of a pass of several; ``measured``: articles at the last
     measurement.
 
-    Each of the first 20 passes is measured, then one whenever the articles have grown by a
-    twentieth, so that the curve shows where further passes no longer help.
+    Each of the first 20 passes is measured, since it adds at least a twentieth to the articles of
+    those before it. Later, a pass is measured once the articles have grown by a twentieth. So the
+    curve shows where further passes no longer help.
     """
     return after - measured >= GROWTH * measured
 
@@ -132,9 +133,10 @@ def drop_due(before: int, after: int) -> bool:
     """Whether articles that are not among the best of any topic are dropped, with `--keep-articles
     top`.
 
-    They are dropped half-way between multiples of `DROPPED_EVERY`, since renewals drop articles too
-    when they end, some minibatches after a power of two. Which articles stay does not depend on
-    when a run commits: the stream asks for a commit before its next step.
+    They are dropped half-way between multiples of `DROPPED_EVERY`. A renewal begins at a power of
+    two and drops articles too when it ends some minibatches later; half-way, this is long over.
+    Which articles stay does not depend on when a run commits otherwise: when articles are to be
+    dropped, the stream asks for a commit before its next step.
     """
     half = DROPPED_EVERY // 2
     return _passes_multiple(before + half, after + half, DROPPED_EVERY)
@@ -173,7 +175,8 @@ def observations(articles: list[int], half_life: float | None = None) -> list[in
 def _doublings(articles: int, parts: int = 1) -> int:
     """How many times this many articles have doubled, counted in parts of a doubling.
 
-    A number has as many bits as it has doubled, its square twice as many: no logarithm rounds.
+    With every doubling, a number gets one bit more. Its power with the exponent ``parts`` gets
+    ``parts`` bits more, one for each part of the doubling. Unlike a logarithm, this never rounds.
     """
     return int(articles**parts).bit_length()
 

@@ -65,7 +65,9 @@ def train(path: Path, request: TrainRequest, report: Reporter, say: Say) -> str:
 def _insist(number: signal.Signals, signals: Signals) -> None:
     """Exit at once if an interrupt follows another signal."""
     if number == signal.SIGINT and len(signals.noted) > 1:
-        os._exit(130)  # the last commit is safe, and a new session gets its name last
+        # Nothing is left half done: the last commit is safe, and the file of a new session gets its
+        # name only once it is complete.
+        os._exit(130)
 
 
 def _obey(signals: Signals) -> None:
@@ -96,6 +98,8 @@ async def _train(
         try:
             limits = Limits(request.get(HOURS) or math.inf, request.get(MAX_MB) or math.inf)
             reason, limits = await run(plan, limits, report, say, signals)
+            # With a rule alone, that run has only built the vocabulary. With the vocabulary, the
+            # session is resumed: another run trains.
             if reason == FINISHED and isinstance(plan.vocabulary, Rule):
                 plan = await asyncio.to_thread(resolve, path, request)
                 reason, _ = await run(plan, limits, report, say, signals)
@@ -143,14 +147,14 @@ async def run(
         for line in remarks(plan, store, stream, source):
             say(line)
         limits_left = limits.less(time.monotonic() - began, 0)
-        this = Run(store, stream, source.feed, limits_left)
-        signals.tell(lambda number: this.stop(f"stopped by {number.name}"))
+        training_run = Run(store, stream, source.feed, limits_left)
+        signals.tell(lambda number: training_run.stop(f"stopped by {number.name}"))
         run_options = {
             option.name: plan.request[option]
             for option in sources.run_options(plan.kind)
             if option in plan.request
         }
-        reason = await Monitor(plan.path, this, report, say, run_options).follow()
+        reason = await Monitor(plan.path, training_run, report, say, run_options).follow()
         if isinstance(stream, Stream) and reason == FINISHED:
             limit = stream.article_limit
             progress = stream.progress
@@ -164,11 +168,10 @@ async def run(
     if isinstance(stream, VocabularyBuild) and reason == FINISHED:
         _obey(signals)
         asked = asked_language(plan)
-        say(
-            await _to_its_end(
-                lambda: end_building(plan.path, stream.built, seconds, source.info.language, asked)
-            )
+        message = await _to_its_end(
+            lambda: end_building(plan.path, stream.built, seconds, source.info.language, asked)
         )
+        say(message)
     if lack is not None:
         if plan.is_new:
             await asyncio.to_thread(remove_database, plan.path)

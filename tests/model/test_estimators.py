@@ -82,6 +82,7 @@ def test_parameters_that_are_wrong_or_unknown_are_named(estimator):
         estimator(2, eta=-1).fit(X)
     with pytest.raises(ValueError, match=r"^options: .* has no 'etta'; it has alpha, .*eta"):
         estimator(2, options={"etta": 1}).fit(X)
+    # The constructors of the models have these parameters, but they are no options.
     for name in ("seed", "threads", "n_words", "n_documents", "self"):
         with pytest.raises(ValueError, match=f"^options: .* has no '{name}'; it has alpha"):
             estimator(2, options={name: 1}).fit(X)
@@ -167,7 +168,7 @@ def test_a_data_frame_names_the_words_and_the_topics(estimator):
         of_frame.transform(frame[words[::-1]])
 
 
-def test_whether_a_word_occurs_is_a_count_of_one_or_none(estimator):
+def test_true_and_false_are_taken_as_counts_of_one_and_zero(estimator):
     X = matrix_of(planted_batch(60))
     occurs = X.toarray() > 0
     fitted = estimator(n_components=3, n_passes=1, random_state=1).fit(occurs)
@@ -263,6 +264,7 @@ def test_a_subclass_of_the_users_has_the_parameters_of_its_own_init(estimator):
 
 def test_an_older_pickle_has_no_options_of_the_kind_and_can_be_fitted(estimator):
     older = pickle.loads(pickle.dumps(estimator(n_components=3)))
+    # Estimators have an attribute for each option of the kind; older ones had none.
     for name in older.option_names:
         del older.__dict__[name]
     assert "alpha" not in repr(older)

@@ -14,6 +14,8 @@ from wikitopics.session.storage.reader import SessionReader
 PAGES = 700
 BATCH = 10
 """Pages that come together; with each batch, one more page is skipped."""
+BATCH_BYTES = 1000
+"""Bytes that are read for a batch."""
 INFO = SourceInfo("memory", PAGES)
 HELD_OUT = 30
 """Articles that are held out in the session of the fixture `trainer_of`."""
@@ -79,7 +81,7 @@ class Memory:
                 raise self.error
             if self.slow:
                 await asyncio.sleep(self.slow)
-            self.activity.bytes_read += 1000
+            self.activity.bytes_read += BATCH_BYTES
             after = first + BATCH
             pages = tuple(self.pages[first:after])
             yield PageBatch(pages, {"page": after}, {"disambiguation": 1}, first / PAGES)

@@ -27,8 +27,8 @@ SAME_MODELS = (
 """`MODELS` as they are with `SHARED`, each with all its settings in its text."""
 
 
-def stored(**other):
-    """The settings of a session, of which some are ``other`` ones."""
+def stored(**differing):
+    """The settings of a session: the usual ones, except those that are given."""
     usual = replace(
         settings(),
         values={"seed": 7, "held_out": 10, "documents": 99, "keep_articles": "all"},
@@ -37,7 +37,7 @@ def stored(**other):
         batch_sizes=(64, 32),
         fingerprint=WORDS.fingerprint,
     )
-    return replace(usual, **other)
+    return replace(usual, **differing)
 
 
 def check(request, vocabulary=None, **other):

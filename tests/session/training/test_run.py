@@ -16,6 +16,7 @@ import pytest
 
 from tests.session.memory import (
     BATCH,
+    BATCH_BYTES,
     FIRST_MINIBATCH,
     HELD_OUT,
     PAGES,
@@ -34,15 +35,20 @@ from wikitopics.session import control
 from wikitopics.session.errors import DiskFull, SessionError
 from wikitopics.session.storage.writer import HeartbeatWriter, SessionWriter
 from wikitopics.session.training import blocks as feed_module
+from wikitopics.session.training.blocks import JOBS_AHEAD
 from wikitopics.session.training.run import Limits, Run, commit_due
 from wikitopics.session.training.stream import Stream
 
+WITHOUT_WORDS = PAGES - with_words(PAGES)
+DISAMBIGUATION = crawled_with(PAGES) - PAGES
+"""Pages that the source skips."""
 TRAINED = with_words(PAGES) - HELD_OUT
-"""Articles on which the session is trained at its end."""
+"""Articles on which the session is trained at its end: those with a known word, except the ones that
+are held out."""
 
 
 async def comes_to_its_end(trainer_of, memory, **more):
-    """Every page is in the session once, whatever went before."""
+    """Train to the end of the source; whatever went before, every page is in the session once."""
     assert await trainer_of(memory, **more) == "finished"
     assert status(trainer_of.path).articles == TRAINED
     assert pages_of(trainer_of.path) == list(range(1, PAGES + 1))
@@ -52,13 +58,14 @@ async def test_to_the_end_of_the_source_and_no_further(trainer_of, memory):
     await comes_to_its_end(trainer_of, memory)
     now = status(trainer_of.path)
     assert (now.state, now.held_out, now.pending) == ("finished", HELD_OUT, 0)
-    assert (now.skipped, now.skips) == (100 + 70, {"no known word": 100, "disambiguation": 70})
-    assert (now.crawled, now.bytes_read) == (770, 70_000)
+    skips = {"no known word": WITHOUT_WORDS, "disambiguation": DISAMBIGUATION}
+    assert (now.skipped, now.skips) == (WITHOUT_WORDS + DISAMBIGUATION, skips)
+    assert (now.crawled, now.bytes_read) == (crawled_with(PAGES), PAGES // BATCH * BATCH_BYTES)
     assert now.models[0].perplexity is not None
     assert reasons(trainer_of.path) == ["finished"]
     log = [text for _, text in log_of(trainer_of.path)]
     assert "skipped so far: 170 (no known word 100, disambiguation 70)" in log
-    assert any(line.startswith("after 570 documents: perplexity lda ") for line in log)
+    assert any(line.startswith(f"after {TRAINED} documents: perplexity lda ") for line in log)
     assert await trainer_of(memory) == "finished"
     after = status(trainer_of.path)
     assert (after.articles, after.crawled, after.models) == (now.articles, now.crawled, now.models)
@@ -85,17 +92,21 @@ async def test_what_was_learnt_is_saved_before_a_step_that_takes_long(
 ):
     real_step = Stream.step
     measuring_steps = []
+    """The numbers of the steps that measure."""
     were_saved_before = []
+    """For each step, whether all that was learnt had been saved before it."""
 
     def step(self, elapsed):
         everything_is_saved = status(trainer_of.path).articles == self.progress.articles
         were_saved_before.append(everything_is_saved)
         if self.measures_next:
-            measuring_steps.append(len(were_saved_before))
+            number_of_step = len(were_saved_before)
+            measuring_steps.append(number_of_step)
             assert everything_is_saved
         return real_step(self, elapsed)
 
     def only_before_measuring(_, work):
+        """No commit is due, except before a step that measures."""
         return work is not None and work.measures
 
     monkeypatch.setattr(Run, "commits_before", only_before_measuring)
@@ -114,25 +125,26 @@ async def test_hours_are_this_runs(trainer_of, memory):
 
 async def test_hours_end_a_step_that_takes_long(trainer_of, memory, monkeypatch):
     """What was trained before it stays, as at any other stop."""
-    held = threading.Event()
+    let_go = threading.Event()
     hanging = threading.Event()
-    real = Stream.step
+    real_step = Stream.step
 
     def step(self, elapsed):
-        if self.progress.articles >= 64:
+        if self.progress.articles >= FIRST_MINIBATCH:
             hanging.set()
-            held.wait(60)
-        return real(self, elapsed)
+            let_go.wait(60)
+        return real_step(self, elapsed)
 
     monkeypatch.setattr(Stream, "step", step)
     monkeypatch.setattr("wikitopics.session.training.run.PATIENCE", 0.1)
     try:
         assert "--hours" in await trainer_of(memory, Limits(hours=2 / 3600))
-        assert not held.is_set()
+        assert not let_go.is_set()
     finally:
-        held.set()
+        let_go.set()
     # On a busy machine, the time may be up before anything is trained.
-    assert status(trainer_of.path).articles == (64 if hanging.is_set() else 0)
+    trained = FIRST_MINIBATCH if hanging.is_set() else 0
+    assert status(trainer_of.path).articles == trained
 
 
 async def test_megabytes_are_this_runs(trainer_of, memory):
@@ -186,28 +198,41 @@ async def test_a_save_that_is_asked_for_is_made_though_none_is_due(trainer_of, m
 
     async def ask(run):
         await memory.hanging.wait()
-        await until_true(lambda: run.stream.progress.articles == 64)
+        await until_true(lambda: run.stream.progress.articles == FIRST_MINIBATCH)
         assert status(trainer_of.path).crawled == 0
-        run.feed.activity.own_wait = True
+        run.feed.activity.own_wait = True  # as if the source waited by its own choice
         await asyncio.to_thread(control.ask, trainer_of.path, save=True)
-        await until_true(lambda: status(trainer_of.path).articles == 64)
-        assert not run.feed.activity.own_wait
+        await until_true(lambda: status(trainer_of.path).articles == FIRST_MINIBATCH)
+        assert not run.feed.activity.own_wait  # a save ends such a wait: the source tries again
         run.stop("enough")
 
     assert await trainer_of(memory, meanwhile=ask) == "enough"
 
 
+def hours_of_runs(monkeypatch):
+    """A function after whose call runs have lasted an hour longer."""
+    added_seconds = 0
+    real_seconds = Run.ran
+
+    def ran(run):
+        return real_seconds(run) + added_seconds
+
+    def let_an_hour_pass():
+        nonlocal added_seconds
+        added_seconds = 3600
+
+    monkeypatch.setattr(Run, "ran", ran)
+    return let_an_hour_pass
+
+
 async def test_hours_end_a_paused_run_too(trainer_of, memory, monkeypatch):
     memory.hang_at = 400
-    passed = 0
-    ran = Run.ran
-    monkeypatch.setattr(Run, "ran", lambda run: ran(run) + passed)
+    let_an_hour_pass = hours_of_runs(monkeypatch)
 
     async def meanwhile(run):
-        nonlocal passed
         await until_true(lambda: run.stream.progress.crawled > 0)
         await pause(trainer_of.path, run)
-        passed = 3600
+        let_an_hour_pass()
 
     assert "--hours" in await trainer_of(memory, Limits(hours=1), meanwhile)
 
@@ -220,7 +245,7 @@ async def test_a_stop_keeps_all_that_was_fetched_and_trains_no_short_minibatch(
 
     async def stop(run):
         await memory.hanging.wait()
-        await until_true(lambda: run.stream.progress.articles == 64 and not run.busy)
+        await until_true(lambda: run.stream.progress.articles == FIRST_MINIBATCH and not run.busy)
         if reason == "enough":
             run.stop(reason)
         else:
@@ -251,19 +276,20 @@ def hold_until(let_go, monkeypatch):
 async def test_a_stop_with_batches_under_way_drains_them(trainer_of, memory, monkeypatch):
     let_go = threading.Event()
     hold_until(let_go, monkeypatch)
+    read_ahead = JOBS_AHEAD * BATCH  # pages; each batch is a job
 
     async def stop(run):
-        await until_true(lambda: run.feed.queued == 80)
+        await until_true(lambda: run.feed.queued == read_ahead)
         run.stop("enough")
         let_go.set()
 
     await trainer_of(memory, meanwhile=stop)
     now = status(trainer_of.path)
-    assert (now.articles, now.crawled) == (0, crawled_with(80))
-    assert now.pending == with_words(80) - HELD_OUT
+    assert (now.articles, now.crawled) == (0, crawled_with(read_ahead))
+    assert now.pending == with_words(read_ahead) - HELD_OUT
     assert account_holds(now)
     await comes_to_its_end(trainer_of, memory)
-    assert memory.starts == [0, 80]
+    assert memory.starts == [0, read_ahead]
     assert status(trainer_of.path).crawled == crawled_with(PAGES)
 
 
@@ -301,7 +327,7 @@ async def test_a_step_that_fails_saves_nothing_half_done(trainer_of, memory, mon
         nonlocal steps
         steps += 1
         if steps == 3:
-            self.models[0].learn = None
+            self.models[0].learn = None  # the step calls it and fails
         return real_step(self, elapsed)
 
     monkeypatch.setattr(Stream, "step", step)
@@ -320,15 +346,17 @@ async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(
     work,
 ):
     monkeypatch.setattr("wikitopics.session.training.run.PATIENCE", 0.1)
+    renewed_at = 4 * FIRST_MINIBATCH  # articles: in the middle of the run
     rule = "wikitopics.session.training.schedule.renewal_due"
-    monkeypatch.setattr(rule, lambda before, after: after == 256)  # in the middle of the run
+    monkeypatch.setattr(rule, lambda before, after: after == renewed_at)
     real_work = getattr(Stream, work)
     begun = threading.Event()
     let_go = threading.Event()
 
     def slow(self, *arguments):
         real_work(self, *arguments)
-        is_early_step = work == "step" and self.progress.articles <= 250
+        # A step is only slow once some have been taken before it.
+        is_early_step = work == "step" and self.progress.articles < renewed_at
         if not is_early_step:
             begun.set()
             let_go.wait()
@@ -348,8 +376,9 @@ async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(
         let_go.set()
     monkeypatch.setattr(Stream, work, real_work)
     await comes_to_its_end(trainer_of, memory)
-    batches = now.crawled // crawled_with(BATCH)
-    assert memory.starts[1] == batches * BATCH
+    # The second run began after the last batch that the first one had saved.
+    batches_saved = now.crawled // crawled_with(BATCH)
+    assert memory.starts[1] == batches_saved * BATCH
 
 
 async def test_workers_that_stand_still_are_told_of(trainer_of, memory, monkeypatch):
@@ -405,6 +434,7 @@ async def test_a_full_disk_is_waited_for(trainer_of, memory, full, monkeypatch):
 
 async def test_a_slow_commit_is_what_is_waited_for(trainer_of, memory, monkeypatch):
     monkeypatch.setattr("wikitopics.session.training.monitor.SAVING_SECONDS", 0.2)
+    # What the log calls a minute.
     monkeypatch.setattr("wikitopics.session.training.monitor.QUIET_SECONDS", 0.4)
     disk_goes_on = threading.Event()
     real_commit = SessionWriter.commit
@@ -445,19 +475,19 @@ async def test_a_trainer_stops_although_the_disk_is_full(
     monkeypatch,
     hours,
 ):
-    """When it is told to, and when its time is up."""
-    passed = 0
-    ran = Run.ran
-    monkeypatch.setattr(Run, "ran", lambda run: ran(run) + passed)
-    if hours == 1:
+    """Without a limit of hours, when it is told to; with one, when its time is up."""
+    let_an_hour_pass = hours_of_runs(monkeypatch)
+    is_limited = hours == 1
+    if is_limited:
+        # The run notices that its time is up when it next tries to save.
         monkeypatch.setattr("wikitopics.session.training.run.RETRY_SECONDS", 0.1)
 
     async def stop(run):
-        nonlocal passed
         await until_true(lambda: run.blocked is not None)
-        if hours != 1:
+        if is_limited:
+            let_an_hour_pass()
+        else:
             run.stop("enough")
-        passed = 3600
         await until_true(lambda: run.stopping.is_set())
 
     memory.slow = 0.03
@@ -523,12 +553,12 @@ async def test_a_dead_heart_ends_the_run_and_loses_nothing(
     error,
     paused,
 ):
-    """Though the run waits for a source that never answers, or for the end of a pause."""
+    """The run ends although it waits for a source that never answers, or for the end of a pause."""
     memory.hang_at = 140
 
     async def die(run):
         await memory.hanging.wait()
-        await until_true(lambda: run.stream.progress.articles == 64 and not run.busy)
+        await until_true(lambda: run.stream.progress.articles == FIRST_MINIBATCH and not run.busy)
         if paused:
             await pause(trainer_of.path, run)
         monkeypatch.setattr(HeartbeatWriter, "beat", Mock(side_effect=error))
