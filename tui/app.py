@@ -57,7 +57,7 @@ ENDINGS = (
     ("stop", "s", "Save and stop"),
     ("cancel", "c", "Cancel"),
 )
-"""The answers to the question what becomes of the trainers: as `Ask` takes them."""
+"""What may become of the trainers when the screen closes: the answers, as `Ask` takes them."""
 
 POLL_SECONDS = 0.5
 FRAME_SECONDS = 0.25
@@ -199,7 +199,8 @@ class Wikitopics(Host):
         return tuple(sorted(needed))
 
     def _trainer_failed(self, code: int) -> None:
-        """Ask, or say, what the trainer needed that ended before it opened the session."""
+        """A trainer has ended before it opened the session: ask the question it ended with, or say
+        why it ended."""
         question = control.question(self.path)
         if question:
             self._ask_to_agree(question)
@@ -214,7 +215,7 @@ class Wikitopics(Host):
             self.watched = Watch(path, self._trainers, trainer)
             self.choice.model = None
             self.choice.pinned.clear()
-            run_in_background(self, self._follow, "follow")
+            run_in_background(self, self._follow, "follow")  # it replaces the one that runs
         await self.action_view(Dashboard.TITLE)
         self.watched.read_again()
 
@@ -274,7 +275,8 @@ class Wikitopics(Host):
 
     async def on_event(self, event: events.Event) -> None:
         """Handle an event. A key that is typed before there is a view, or while a dialog opens,
-        waits for it, and so do those after it; one that closes the screen does not wait."""
+        waits for the view or the dialog, and so does each key after that one. A key that closes the
+        screen does not wait."""
         is_typed = isinstance(event, events.Key) and not event.is_forwarded
         if not (is_typed and self._typed_ahead.must_wait()):
             await super().on_event(event)
@@ -307,7 +309,7 @@ class Wikitopics(Host):
         """Neither show nor obey keys that have no meaning here and now."""
         if is_refused(self, action):
             return False
-        if action == "replaying":
+        if action == "replaying":  # the keys that move or end a replay
             return (
                 self.watched.replay is not None
                 and self.screen is self.main
@@ -343,11 +345,13 @@ class Wikitopics(Host):
             return
 
         async def answered(answer: str | None) -> None:
-            question = control.question(path) if answer == "ended" else ""
-            if answer == "begun":
-                self.watched.read_again()
-            elif question:
+            question = ""
+            if answer == "ended":  # the trainer, perhaps with a question
+                question = control.question(path)
+            if question:
                 self._ask_to_agree(question)
+            elif answer == "begun":
+                self.watched.read_again()
             elif answer == "again":
                 self._start_again()
             elif answer == "demo":
@@ -355,7 +359,7 @@ class Wikitopics(Host):
             elif self.latest is not None:
                 # The user gave up just when the session had been opened.
                 await self.action_leave()
-            else:  # the error is shown after the screen has closed
+            else:  # given up, or ended with an error, which is shown after the screen has closed
                 self.exit("stop")
 
         self.push_screen(
@@ -409,7 +413,9 @@ class Wikitopics(Host):
                 self.action_restart()
 
         with self.warning():
-            # A trainer that this screen started may have its contact from an option.
+            # If the server requires a contact and none is set, the user is asked for one first. But
+            # a trainer that this screen started may have been given its contact as an option, and
+            # is started again with the same options.
             if self.path in self._trainers.paths() or not _lacks_contact(self.latest):
                 self._start_again()
             else:
@@ -441,7 +447,7 @@ class Wikitopics(Host):
         if action:
             await self.run_action(action)
             if action.startswith("export"):
-                self._demo_over = True  # ask again after its form
+                self._demo_over = True  # ask again once the form for the export has closed
 
     @write_action
     async def action_again(self) -> None:
@@ -488,8 +494,8 @@ class Wikitopics(Host):
         if not running:
             self.exit()
         elif isinstance(self.screen, Ask):
-            # If it asks what is asked below, this is an answer; to any other question it is none,
-            # and the question closes.
+            # The question in front may be the one below: then this answers it. Any other question
+            # closes, and takes "stop" for no answer.
             self.screen.dismiss("stop")
         else:
             names = ", ".join(session_name(path) for path in running)
@@ -540,7 +546,7 @@ class Wikitopics(Host):
         if what == "end":
             self.watched.replay = None
         else:
-            getattr(replay, what)(*by)
+            getattr(replay, what)(*by)  # the replay's method of this name
         self._replay_moved()
 
     def _tick(self) -> None:
@@ -560,7 +566,7 @@ class Wikitopics(Host):
 
     def on_key(self, event: events.Key) -> None:
         """Handle a key that no widget has taken: say why it does nothing now, or pass it to the
-        find line, which was still opening when it was typed."""
+        find line, which may have been still opening when the key was typed."""
         active = self.screen.active_bindings.get(event.key)
         if active is not None:
             why = self.why_idle(active.binding.action)

@@ -19,7 +19,8 @@ DAY = 86_400
 
 
 def _times(sixtieths: Sequence[int], hours: Sequence[int], days: Sequence[int]) -> list[float]:
-    """These lengths of time in seconds; ``sixtieths``: as many seconds, and as many minutes."""
+    """These lengths of time in seconds. Each of ``sixtieths`` is used twice: as a number of seconds
+    and as a number of minutes."""
     return [
         *sixtieths,
         *(MINUTE * number for number in sixtieths),
@@ -28,12 +29,20 @@ def _times(sixtieths: Sequence[int], hours: Sequence[int], days: Sequence[int]) 
     ]
 
 
-ROUND_TIMES = _times((1, 2, 5, 10, 15, 30), (1, 2, 3, 6, 12), (1, 2, 5, 10, 20, 50, 100))
+ROUND_TIMES = _times(
+    sixtieths=(1, 2, 5, 10, 15, 30),
+    hours=(1, 2, 3, 6, 12),
+    days=(1, 2, 5, 10, 20, 50, 100),
+)
 """Lengths of time that people count in, in seconds."""
 EVEN_TIMES = (
-    _times((1, 2, 5, 10, 20, 30), (1, 2, 5, 10), (1, 2, 5, 10, 20, 50, 100)),
-    _times((1, 3, 10, 30), (1, 3, 10), (1, 3, 10, 30, 100)),
-    _times((1, 10), (1, 10), (1, 10, 100)),
+    _times(
+        sixtieths=(1, 2, 5, 10, 20, 30),
+        hours=(1, 2, 5, 10),
+        days=(1, 2, 5, 10, 20, 50, 100),
+    ),
+    _times(sixtieths=(1, 3, 10, 30), hours=(1, 3, 10), days=(1, 3, 10, 30, 100)),
+    _times(sixtieths=(1, 10), hours=(1, 10), days=(1, 10, 100)),
 )
 """Choices of lengths of time about equally far apart on a logarithmic axis, from many to few."""
 NEAR = 1e-9
@@ -170,6 +179,7 @@ def _log_ticks(axis: Axis, most: int) -> list[float]:
             inside += [value for value in values if axis.holds(value)]
         if len(inside) <= most:
             return inside
+    # Even the powers of ten alone are too many.
     return every_nth(inside, math.ceil(len(inside) / most))
 
 
@@ -198,7 +208,7 @@ def ago(seconds: float) -> str:
 
 def duration(seconds: float) -> str:
     """Axis labels of time: 40 -> "40s", 5400 -> "1h30", 129600 -> "1d12h"."""
-    if not abs(seconds) < LARGEST_IN_FULL:  # NaN, too
+    if not abs(seconds) < LARGEST_IN_FULL:  # this way round, it holds for NaN, too
         return short(seconds) + "s"
     if seconds >= DAY:
         days, hours = divmod(round(seconds / HOUR), 24)

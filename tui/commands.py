@@ -54,8 +54,8 @@ def commands(main: Main) -> Iterator[KeyCommand]:
 
 REPORT = "Write the report: one page, opened in the browser"
 
-# Where the words match equally well, commands come first, then topics, then titles: what a hit of
-# each kind adds to its fitness.
+# What is added to the fitness of each kind of hit: where the words match equally well, commands
+# come first, then topics, then titles.
 COMMAND = 0.3
 TOPIC = 0.2
 TITLE = 0.1
@@ -74,13 +74,14 @@ def fitness(query: str, text: str) -> float:
     sought = query.strip()
     if sought.casefold() == text.casefold():
         return EXACT
+    # The other way round: `nearness` is 0 for whole words, and MISMATCH if the text does not match.
     return float(MISMATCH - nearness(sought, text))
 
 
 def fitness_of_title(query: str, title: str) -> float:
-    """How well a title matches what was typed. Nearly every word is a whole word of some title, so
-    one in a longer title counts as the start of a word: commands and topics that begin with it come
-    first."""
+    """How well a title matches what was typed: as `fitness`, but a whole word in a longer title
+    counts as no more than the start of a word. Nearly every word is a whole word of some title, and
+    commands and topics that begin with what was typed should come before those titles."""
     fit = fitness(query, title)
     return fit if fit == EXACT else min(fit, BEGINNING)
 
@@ -97,13 +98,16 @@ def is_scattered(query: str, text: str) -> bool:
 
 
 class Commands(SystemCommandsProvider):
-    """The commands for the palette, those first that contain what was typed as it stands."""
+    """The commands for the palette. Those that contain exactly what was typed come before those
+    that only have its letters."""
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
         for title, words, act, _ in self.app.get_system_commands(self.screen):
             does, _, key = title.rpartition(" · ")
-            fit = EXACT if query.strip() == key else fitness(query, does or title)
+            if not does:  # a title without a key
+                does = title
+            fit = EXACT if query.strip() == key else fitness(query, does)
             if fit > 0:
                 yield Hit(fit + COMMAND, matcher.highlight(title), act, title, words)
             elif is_scattered(query, title):
@@ -132,7 +136,7 @@ class Finds(Provider):
                 fitness(query, f"#{row.topic}"),
                 ONE_OF_ITS_WORDS,
             )
-            score = fit + TOPIC - rank / 100
+            score = fit + TOPIC - rank / 100  # equally fit topics stay in their order
             yield self._hit(score, row.label, words, partial(app.open_topic, row.topic))
         title = query.strip()
         if len(title) < LEAST:

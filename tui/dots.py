@@ -31,9 +31,18 @@ def _braille(cell: int) -> int:
 
 BRAILLE = np.array([_braille(cell) for cell in range(256)], dtype=np.uint16)
 """The code points of cells of 4 by 2 dots."""
-ASCII = np.array([0, *b"'-|..||"], dtype=np.uint16)
-"""The code points of cells of 3 by 1 dots: the eight combinations of a dot at the top, in the
-middle and at the bottom."""
+_ASCII_SIGNS = (
+    "\0",  # empty
+    "'",  # top
+    "-",  # middle
+    "|",  # top and middle
+    ".",  # bottom
+    ".",  # top and bottom
+    "|",  # middle and bottom
+    "|",  # all three
+)
+ASCII = np.array([ord(sign) for sign in _ASCII_SIGNS], dtype=np.uint16)
+"""The code points of cells of 3 by 1 dots; the lowest bit of a cell is its dot at the top."""
 
 _DOTS = (
     "1",  # solid
@@ -89,15 +98,18 @@ def spans(
     x_right = np.full((len(lines), columns + 1), np.nan)
     y_right = np.full((len(lines), columns + 1), np.nan)
     for line, (x, y) in enumerate(lines):
-        after = np.searchsorted(x, edges)  # the first point at or behind each edge
-        filled = np.flatnonzero(np.diff(after))  # the columns with points in them
+        # The number of the first point at or behind each edge; it differs between the two edges of
+        # a column that has points in it.
+        after = np.searchsorted(x, edges)
+        filled = np.flatnonzero(np.diff(after))
         if filled.size:
-            # From the first point of each filled column to that of the next: what is between two
-            # filled columns is empty.
+            # The points of a filled column reach from its first one to the first one of the next
+            # filled column, as columns between them have none.
             starts = after[filled]
             points = y[: after[-1]]
             low[line, filled] = np.fmin.reduceat(points, starts)
             high[line, filled] = np.fmax.reduceat(points, starts)
+        # The edges with a point on either side.
         crossed = np.flatnonzero((after > 0) & (after < x.size))
         right = after[crossed]
         x_left[line, crossed] = x[right - 1]
@@ -105,7 +117,8 @@ def spans(
         x_right[line, crossed] = x[right]
         y_right[line, crossed] = y[right]
     high = scaled(high, log_y)
-    # A logarithmic axis has no place for a minimum of 0: the range begins with its maximum then.
+    # A logarithmic axis has no place for a minimum of 0: there it is NaN, and the column's maximum
+    # takes its place.
     low = np.fmin(scaled(low, log_y), high)
     # Each column's range extends to where the line crosses its two edges, so that lines look
     # continuous.
@@ -156,10 +169,11 @@ def runs(codes: NDArray[np.uint32], owners: NDArray[np.int8]) -> list[list[tuple
     piece before it."""
     width = codes.shape[1]
     is_drawn = codes > 0
-    # For each cell, the column of the last drawn one up to it.
+    # For each cell, the column of the last drawn cell up to it, or column 0. An accumulated maximum
+    # carries each drawn column on to the right, until the next one is larger.
     nearest = np.maximum.accumulate(np.where(is_drawn, np.arange(width), 0), axis=1)
     owners = np.take_along_axis(owners, nearest, axis=1)
-    # In memory, a row of code points is a string of numpy's.
+    # Numpy keeps a string of n letters as n code points, so that a row can be viewed as one string.
     code_points = np.where(is_drawn, codes, ord(" ")).astype(np.uint32)
     lines = code_points.view(f"U{width}")[:, 0].tolist()
     changes = owners[:, 1:] != owners[:, :-1]
@@ -177,8 +191,8 @@ def dashed(lit: NDArray[np.bool_], pattern: int) -> NDArray[np.bool_]:
     number = pattern % len(PATTERNS)
     if number == 0:
         return lit  # solid
-    # How many dots of the line come before each: those of the columns at its left, and in its own
-    # column those above it.
+    # How many dots of the line come before each dot: those in the columns at its left, and in its
+    # own column those above it.
     in_column = lit.sum(axis=0)
     at_left = np.cumsum(in_column) - in_column
     above = np.cumsum(lit, axis=0) - 1

@@ -106,7 +106,8 @@ def wait_text(status: Status, now: float) -> Part:
     what_limits = pace(status)
     activity = status.activity
     if status.waiting_for:
-        # Waiting for a reply is the usual state.
+        # Waiting for a reply is the usual state: it is told in grey, and only if nothing else is
+        # known to limit the pace.
         if activity.failing or activity.crawl_rate == 0:
             return visible(activity.wait(now)), "warn"
         if not what_limits:
@@ -162,6 +163,7 @@ def flowing(session: SessionView) -> list[Line]:
     facts: list[Line] = []
     if status.running:
         ink = "strong" if status.lively else "faint"
+        # The noun goes before the slash: "12/s" becomes "12 articles/s in".
         number, _, unit = per_second(now.crawl_rate).partition("/")
         facts.append([(number, ink), (f" {session.noun}/{unit} in", "muted")])
         facts.append([(per_second(now.train_rate), ink), (" learnt", "muted")])
@@ -241,8 +243,8 @@ def troubles(status: Status, now: float) -> list[str]:
 
 
 def standing(session: SessionView) -> list[Part]:
-    """What is in the way now, placed first if it is unusual; what went wrong before, or that
-    nothing is wrong."""
+    """What is in the way now, and what went wrong before, or that nothing is wrong. What is in the
+    way now comes first if it is unusual, otherwise last."""
     text, ink = wait_text(session.status, session.at)
     now: list[Part] = [(text, ink)] if text else []
     before: list[Part] = [(trouble, "") for trouble in troubles(session.status, session.at)]
@@ -284,7 +286,7 @@ def flow_lines(session: SessionView, ascii_only: bool, width: int, height: int) 
         _, ink = first
         is_trouble = ink in ("warn", "bad")
         facts = [[first], *flow] if is_trouble else [*flow, [first]]
-        facts += gauge(session, 0, ascii_only)
+        facts += gauge(session, 0, ascii_only)  # without width, its words alone
         facts += so_far
         facts += [[part] for part in others]
         facts += course(session, width // 2, ascii_only)

@@ -69,7 +69,7 @@ def legend(*, ascii_only: bool) -> Iterator[tuple[str, Sequence[tuple[str, str]]
 
 
 def every_other(signs: str) -> str:
-    """Some of the signs that grow step by step, to explain them all."""
+    """Every other one of a row of signs that grow step by step: enough to explain them all."""
     return signs[1::2]
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from string import ascii_lowercase
-from typing import TYPE_CHECKING
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -27,9 +26,6 @@ from wikitopics.tui.views.log import Log
 from wikitopics.tui.views.sessions import Sessions
 from wikitopics.tui.views.topics import TopicView
 from wikitopics.tui.views.view import View
-
-if TYPE_CHECKING:
-    pass
 
 EVERYWHERE = [
     *bindings("everywhere"),
@@ -141,14 +137,13 @@ class Main(Screen[None]):
         free = set(ascii_lowercase) - {"g"}  # gg goes to the top of a list
         for panel in self.focus_chain:
             # The first free letter of its title; if it has none, the first of the alphabet.
-            for letter in str(panel.border_title or "").lower() + ascii_lowercase:
-                if letter in free:
-                    break
-            free.remove(letter)
-            panels[letter] = panel
+            title = str(panel.border_title or "").lower()
+            first_free = next(letter for letter in title + ascii_lowercase if letter in free)
+            free.remove(first_free)
+            panels[first_free] = panel
 
         def pressed(key: str | None) -> None:
-            if key == "g" and isinstance(self.focused, RowList):
+            if key == "g" and isinstance(self.focused, RowList):  # the second g of gg
                 self.focused.action_to(0)
             elif key in panels:
                 self.set_focus(panels[key])
@@ -158,8 +153,9 @@ class Main(Screen[None]):
     @property
     def finding(self) -> bool:
         """Whether typed keys go into a field."""
+        # A widget that takes "a" takes every letter.
         if self.focused is not None and self.focused.check_consume_key("a", "a"):
-            return True  # it takes letters
+            return True
         return self.query_one(FindBar).has_class("-open")
 
     @on(Input.Changed)
@@ -222,7 +218,9 @@ class Main(Screen[None]):
         return labels
 
     def _action_from_anywhere(self, active: ActiveBinding) -> str:
-        """The action of a key, written so that it works wherever it is run."""
+        """The action of a key, written so that it works wherever it is run: with the name of the
+        app or of the focus before it, whichever the key belongs to. Actions of the view are run by
+        the app's action ``in_view``."""
         action = active.binding.action
         if active.node is self.view:
             return f"app.in_view({action!r})"

@@ -45,7 +45,7 @@ class Drawing:
     x_name: str = "articles"
     label_x: Callable[[float], str] = plain
     needless: str = ""
-    """An ending of the labels of x that is left out where all of them have it, as ":00"."""
+    """An ending, such as ":00", which the labels of x are drawn without if all of them have it."""
     value: Callable[[float], str] = plain
     """Formats a measured value for end labels and the crosshair."""
     tell_x: Callable[[float], str] = plain
@@ -89,10 +89,11 @@ class Frame:
     log_x: bool = True
     log_y: bool = False
     window: tuple[float, float] | None = None
-    """The part of the x axis in sight, on its scale; None: all of it."""
+    """The part of the x axis in sight, as two values on the axis's scale; None: all of it."""
     ascii_only: bool = False
     fit_y: bool = False
-    """Whether the later part of the lines is shown; a zoomed window is shown whole."""
+    """Whether the y axis is fitted to the later part of the lines. A zoomed window is shown
+    whole."""
     patterns: tuple[int, ...] = ()
     """The number of each series' dot pattern; empty: all lines are solid."""
 
@@ -121,9 +122,10 @@ class Plot:
         return _row(position, self.codes.shape[0]) if 0 <= position <= 1 else None
 
     def column(self, x: float) -> int:
-        """The column of a value on the x axis; may lie outside."""
+        """The column of a value on the x axis; negative for one that is left of the picture, and
+        more than any picture has for one that is right of it."""
         position = float(self.x_axis.position(np.array([x])).item())
-        if not np.isfinite(position):
+        if not np.isfinite(position):  # the axis cannot hold it, such as 0 on a logarithmic one
             return -1
         if position > 1:
             return 10**6
@@ -145,26 +147,29 @@ def plot(drawing: Drawing, frame: Frame) -> Plot:
     covered = spans(lines, x_axis, columns, log_y=frame.log_y)
     y_axis = fitted(np.array((covered.low, covered.high)), frame.log_y, margin=MARGIN)
     cut = None
-    part = fit(covered, x_axis) if frame.fit_y and frame.window is None else None
-    if part is not None:
-        bottom, top, start = part
+    later_range = fit(covered, x_axis) if frame.fit_y and frame.window is None else None
+    if later_range is not None:
+        bottom, top, first_inside = later_range
         y_axis = fitted(np.array([bottom, top]), frame.log_y, margin=MARGIN)
         cut = first_cut(covered, y_axis)
         if x_axis.log:
             # Without what is cut off, half of a logarithmic axis would be empty: it begins with
             # what is shown.
-            x_axis = replace(x_axis, low=x_axis.scaled_value(start / columns))
+            x_axis = replace(x_axis, low=x_axis.scaled_value(first_inside / columns))
             covered = spans(lines, x_axis, columns, log_y=frame.log_y)
-            cut_now = first_cut(covered, y_axis)
-            if cut_now is not None:
-                cut = cut_now
+            # The columns of the cut have moved, too. If none of what is cut off lies within the new
+            # axis, the cut is at its left end.
+            cut_on_new_axis = first_cut(covered, y_axis)
+            if cut_on_new_axis is not None:
+                cut = cut_on_new_axis
             elif cut is not None:
                 cut = cut._replace(column=0)
     if cut is not None:
-        cut = cut._replace(column=cut.column // across)
+        cut = cut._replace(column=cut.column // across)  # from dots to cells
 
     lit = dots(covered, y_axis, height * down)
     if not frame.ascii_only:
+        # In place; without patterns, all lines stay solid.
         for line, pattern in zip(lit, frame.patterns, strict=False):
             line[:] = dashed(line, pattern)
     _thin_out(lit, [line.band for line in series], down, across)
@@ -238,6 +243,7 @@ def words_in(chart: Plot, best: str, best_row: int | None) -> list[Words]:
                     return
 
     if chart.cut is not None:
+        # From the edge of the picture that the line comes from.
         rows = range(height) if chart.cut.above else range(height - 1, -1, -1)
         place(EARLIER, rows, [max(chart.cut.column - len(EARLIER), 0)])
     if best_row is not None:
@@ -251,7 +257,9 @@ def ticks_below(ticks: Sequence[tuple[int, str]], left: int, width: int) -> str:
     line = ""
     end = -1
     for column, label in ticks:
-        start = min(max(left + column - len(label) // 2, 0), left + width - len(label))
+        centred = left + column - len(label) // 2
+        last_start = left + width - len(label)
+        start = min(max(centred, 0), last_start)
         if start > end:
             line = line.ljust(start) + label
             end = len(line)
@@ -280,8 +288,10 @@ def _thin_out(lit: NDArray[np.bool_], bands: Sequence[bool], down: int, across: 
     is_band = np.array(bands)
     _, height, width = lit.shape
     any_line = lit[~is_band].any(axis=0)
+    # Axes 1 and 3 are the dots within a cell, down and across.
     by_cell = any_line.reshape(height // down, down, width // across, across)
     has_line = by_cell.any(axis=(1, 3))
+    # What is known of each cell is repeated for each of its dots.
     free = ~np.repeat(np.repeat(has_line, down, axis=0), across, axis=1)
     if across > 1:  # like the dark squares of a chessboard
         free &= (np.arange(height)[:, None] + np.arange(width)) % 2 == 0
@@ -290,7 +300,8 @@ def _thin_out(lit: NDArray[np.bool_], bands: Sequence[bool], down: int, across: 
 
 def _row(position: float, height: int) -> int:
     """The row of a position on the y axis, or the nearest one."""
-    return height - 1 - min(max(int(position * height), 0), height - 1)
+    from_bottom = min(max(int(position * height), 0), height - 1)
+    return height - 1 - from_bottom
 
 
 def _end_rows(
@@ -300,6 +311,7 @@ def _end_rows(
     height: int,
 ) -> tuple[int | None, ...]:
     """The row of each line's rightmost dots; None for a band, or if it has no dots."""
+    # The middle of what each line covers in each column, as a position on the axis.
     middles = ((covered.low + covered.high) / 2 - axis.low) / (axis.high - axis.low)
     rows: list[int | None] = []
     for line, middle in zip(series, middles, strict=True):
@@ -329,10 +341,14 @@ def _x_labels(axis: Axis, width: int, drawing: Drawing) -> tuple[tuple[int, str]
 
 
 def _have_room(labels: Sequence[tuple[int, str]], width: int) -> bool:
-    """Whether all labels can stand below their columns, as `ticks_below` writes them."""
-    end = -2
+    """Whether all labels can stand below their columns, as `ticks_below` writes them. Here, cells
+    are counted from the plotting area, and the first label may begin in the cell before it, which
+    is the y axis's."""
+    first_start = -1
+    end = first_start - 1
     for column, text in labels:
-        start = min(max(column - len(text) // 2, -1), width - len(text))
+        centred = column - len(text) // 2
+        start = min(max(centred, first_start), width - len(text))
         if start <= end:
             return False
         end = start + len(text)
@@ -340,7 +356,7 @@ def _have_room(labels: Sequence[tuple[int, str]], width: int) -> bool:
 
 
 def _one_by_one(labels: Sequence[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
-    """Those that have room beside the one before."""
+    """The labels for which there is room beside the label placed before them."""
     placed: list[tuple[int, str]] = []
     free = -2
     for column, text in labels:

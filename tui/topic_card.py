@@ -90,6 +90,7 @@ class TopicCard(Lines):
         if area is not None:
             number = f"area {area.number} "
             used = sum(len(text) for text, _ in out) + len(number)
+            # Two blanks and the trend come after the name, and a blank at the end.
             name = cut(visible(area.name), max(width - used - TREND - 3, LEAST))
             out += [(number, "muted"), (f"{name}  ", "")]
         room = width - 1 - sum(cell_len(text) for text, _ in out)
@@ -126,5 +127,6 @@ def word_line(row: TopicRow, index: int, width: int, ascii_only: bool, ink: str)
     largest = max(probability for _, probability in row.words) or 1.0
     bar_cells = max(width - word_cells - BESIDE, SHORTEST_BAR)
     drawn = bar(probability / largest, bar_cells, ascii_only=ascii_only)
+    # Blanks after the bar fill what the word, the signs and the probability leave.
     room = width - word_cells - (BESIDE - SHORTEST_BAR)
     return [*start, (drawn.ljust(room), ink)]

@@ -70,7 +70,7 @@ class TopicList(RowList[Row]):
         are_others = topics_of != self._topics_of
         is_new_search = sought != self._sought
         if are_others or (sought and is_new_search):
-            self.release()
+            self.release()  # other topics, or other hits, are shown from the top
         elif is_new_search:
             self.hold()  # the topic found stays under the cursor when all are listed again
         if are_others:
@@ -82,9 +82,10 @@ class TopicList(RowList[Row]):
 
         topics = session.topics_of(model)
         listed_by = (self._order, self._pinned, sought, model, self.ascii_only)
-        if topics is self._topics and listed_by == self._listed_by:
+        is_listed_alike = listed_by == self._listed_by
+        if topics is self._topics and is_listed_alike:
             return
-        if listed_by != self._listed_by:
+        if not is_listed_alike:
             self.refresh()  # the header and the signs, even if the rows are the same
         self._topics = topics
         self._listed_by = listed_by
@@ -139,7 +140,7 @@ class TopicList(RowList[Row]):
             self.go_to(0)
 
     def fold(self) -> None:
-        """Fold the area under the cursor, or that of the topic under it."""
+        """Fold the area under the cursor, or the area of the topic under the cursor."""
         number = self._area_number()
         if number is not None:
             self._opened -= {number}
@@ -147,7 +148,7 @@ class TopicList(RowList[Row]):
             self._select(("area", number))
 
     def unfold(self) -> None:
-        """Unfold the area under the cursor, or that of the topic under it."""
+        """Unfold the area under the cursor, or the area of the topic under the cursor."""
         number = self._area_number()
         if number is not None:
             self._opened |= {number}
@@ -157,8 +158,8 @@ class TopicList(RowList[Row]):
                 self._select(("area", number))
 
     def _area_number(self) -> int | None:
-        """The number of the area under the cursor, or of that of the topic under it; None for a
-        topic without one."""
+        """The number of the area under the cursor, or of the area of the topic under the cursor;
+        None for a topic without an area."""
         row = self.current
         if isinstance(row, AreaRow):
             return row.number
@@ -193,7 +194,8 @@ class TopicList(RowList[Row]):
             first = next(iter(self._topics), None)
             if first is not None and first.since != first.articles:
                 change = f"since {count(first.since)}"
-        # A topic's dot takes one of its two cells from the number's sign of order.
+        # A dot takes two cells, of which the column of shares gives up one (`_numbers`): only one
+        # more comes before "share" here.
         number = "   # " if self._marks.coloured else "   #"
         return [
             head(number, "number"),
@@ -213,12 +215,14 @@ class TopicList(RowList[Row]):
 
         is_in_area = self.is_grouped and not self._sought and not pin
         indent = "  " if is_in_area else ""
-        hit = ""  # the word for which it is listed, if that is not in its name
+        # The word for which the topic is listed, if its name does not have it, will be the first of
+        # its words: the name leaves room for that, two blanks and the sign of a newcomer.
+        hit_cells = 0
         for word in hits_in(row, self._sought):
             if word not in row.name:
-                hit = f"  {NEWCOMER}{word}"
+                hit_cells = cell_len(f"  {NEWCOMER}{word}")
                 break
-        name = indent + cut(row.name, max(room - len(indent) - cell_len(hit), 0)) + "  "
+        name = indent + cut(row.name, max(room - len(indent) - hit_cells, 0)) + "  "
         words = words_of(row, room - cell_len(name), beside=row.name, sought=self._sought)
         return [*start, (name, ""), *words]
 
@@ -246,7 +250,7 @@ class TopicList(RowList[Row]):
     ) -> Line:
         """The columns before a row's name; ``topic``: the one that gives them its colour."""
         dot = self._marks.dot(topic)
-        share_width = 5 if dot else 6
+        share_width = 5 if dot else 6  # it gives up a cell to the dot
         start: Line = [
             (f"{number:>4} ", "muted"),
             *dot,
@@ -283,6 +287,7 @@ def words_of(row: TopicRow, room: int, *, beside: str | None = None, sought: str
     """
     out: Line = []
     name = beside or ""
+    # A name made of words has commas between them; one made of titles has APART.
     in_name = {*name.replace(",", " ").split(), *name.split(APART)}
     apart = word_separator(word for word, _ in row.words).lstrip()
     hits = hits_in(row, sought)
@@ -298,11 +303,12 @@ def words_of(row: TopicRow, room: int, *, beside: str | None = None, sought: str
             text = NEWCOMER + text
         if out:
             text = apart + text
-        room -= cell_len(text) + 1
+        cells = cell_len(text)
         # Without a name beside it, one word is shown even where it does not fit.
         may_be_left_out = bool(out) or beside is not None
-        if room < -1 and may_be_left_out:
+        if cells > room and may_be_left_out:
             break
+        room -= cells + 1  # the word, and the blank after it
         if word in hits:
             ink = "accent"
         elif is_new:

@@ -29,7 +29,7 @@ Row = TopicRow | AreaRow
 ORDERS: Mapping[str, Callable[[Row], tuple[object, ...]]] = {
     "share": lambda row: (-row.share,),
     "change": lambda row: (-abs(row.change),),
-    "number": lambda row: (),
+    "number": lambda row: (),  # nothing comes before the number
     "name": lambda row: (row.name.casefold(),),
 }
 """The orders of topics, each with what its rows are sorted by; equal ones are sorted by number."""
@@ -86,8 +86,9 @@ def grouped(
     order: str,
     pinned: Collection[int] = (),
 ) -> list[Row]:
-    """The areas in this order, each of those in ``opened`` followed by its topics; pinned topics
-    come before all areas, and topics of no area after them. ``rows``: topic k at index k."""
+    """The areas in this order; an area whose number is in ``opened`` is followed by its topics.
+    Pinned topics come before all areas, and topics of no area after them. ``rows``: topic k at
+    index k."""
     key = ORDERS[order]
     topics_of: dict[int, list[TopicRow]] = {}
     heads: list[AreaRow] = []
@@ -104,7 +105,7 @@ def grouped(
                 share=sum(row.share for row in inside),
                 change=sum(row.change for row in inside),
                 topic_count=len(shown),
-                largest_topic=shown[0],
+                largest_topic=shown[0],  # an area lists its largest topic first
                 is_open=area.number in opened,
             )
         )

@@ -247,9 +247,9 @@ class StoredSession:
         limit: int = 20,
         model: str | None = None,
     ) -> list[Article]:
-        """The articles most about a topic, ranked by the topic's share of them times the square
-        root of their number of words; if `topic` is None, the newest articles, whatever their
-        role."""
+        """The articles most about a topic: those first in which the topic's share, times the square
+        root of the article's number of words, is largest. If `topic` is None, the newest articles,
+        whatever their role."""
         limit = whole("limit", limit, least=0)
         if topic is not None:
             topic = whole("topic", topic)
@@ -279,7 +279,8 @@ class StoredSession:
         A text without any word of the vocabulary, None or NaN, gets what the model expects of an
         unread document.
         """
-        return self._inferred(texts, model, markup)[1]
+        _, theta = self._inferred(texts, model, markup)
+        return theta
 
     def _inferred(
         self,
@@ -318,7 +319,7 @@ class StoredSession:
         The first call reads the proportions of all articles (a quarter of a second per million);
         later calls find them in memory until the session changes.
         """
-        if (title is None) == (text is None):
+        if (title is None) == (text is None):  # neither, or both
             raise ValueError("similar takes either a title or a text")
         for argument, value in (("title", title), ("text", text)):
             if not isinstance(value, str | None):
@@ -387,15 +388,15 @@ class StoredSession:
         without any known word. The index is that of the Series given to `train`, otherwise `id` if
         every document has a unique one, otherwise `page_id`.
 
-        Each article has at most its 16 largest proportions, to within 0.008, and none under 0.005,
-        or, in a model of over 100 topics, under half of what each topic would have if all were
-        equal. A row sums to 1 minus what was not recorded.
+        Each article has at most its 16 largest proportions, to within 0.008. Those under
+        0.005 are not recorded; in a model of over 100 topics, this limit is lower: half of what
+        each topic would have if all were equal. A row sums to 1 minus what was not recorded.
         Proportions date from the article's training; those of the newest 20,000 articles were
         updated each time the session doubled in size. With several passes, they date from the last
         reading.
         """
         if held_out is None:
-            held_out = frame
+            held_out = frame  # by default, a table has them, and a matrix does not
         with self._reading(model) as (reader, name):
             if frame:
                 return frames.as_frame(reader, name, held_out=held_out)
@@ -457,7 +458,8 @@ class StoredSession:
         target = _target(path)
         with self._open() as reader:
             form = formats.written_to(target, table, format)
-            formats.save(table, form, ExportRequest(reader, table.models(reader, model)), target)
+            request = ExportRequest(reader, table.models(reader, model))
+            formats.save(table, form, request, target)
 
     def model(self, name: str | None = None) -> OnlineModel:
         """The model as it was last saved: an independent copy, ready for `infer` and `learn`."""
@@ -529,7 +531,7 @@ def _reader(path: Path) -> SessionReader:
 
 @contextmanager
 def _in_python() -> Iterator[None]:
-    """Leave out of the message for a missing session what to do on the command line."""
+    """Shorten the error for a missing session: its advice is for the command line."""
     try:
         yield
     except NoSession as error:
@@ -556,6 +558,7 @@ def check_collection(argument: str, value: object) -> None:
     """Raise TypeError unless the value is a collection, such as a list or a column of a table."""
     if hasattr(value, "columns"):  # iterating over a table yields their names
         raise TypeError(f"{argument} must be a column, such as frame['text'], not a table")
+    # Arrays without dimensions hold one value.
     is_single = isinstance(value, str | bytes) or getattr(value, "ndim", 1) == 0
     yields_keys = isinstance(value, Mapping)
     if is_single or yields_keys or not isinstance(value, Iterable):

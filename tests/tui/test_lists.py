@@ -32,7 +32,7 @@ RECIPE = canned.Recipe()
 
 
 async def grow(pilot, path, titles=()):
-    """One commit more, and the screen after it: with new topics and new articles."""
+    """Commit once more, and wait until the screen has read the new topics and articles."""
     before = pilot.app.latest
     canned.grow(path, RECIPE, 1024, titles)
 
@@ -116,7 +116,7 @@ async def test_a_chosen_article_stays_where_it_is_while_others_come(shown, growi
             await grow(pilot, growing, tuple(f"Another {batch} {i}" for i in range(150)))
             assert (listed.current.seq, place_on_screen(listed)) == (chosen.seq, place)
         assert "Another" not in await seeing.until(pilot, "450 newer")
-        await seeing.press(pilot, "home", shows="Another 2 149")
+        await seeing.press(pilot, "home", shows="Another 2 149")  # the newest
 
 
 async def test_a_row_that_moves_out_of_sight_takes_the_list_along(shown, growing):
@@ -224,22 +224,37 @@ async def test_a_search_without_a_hit_and_the_cell_under_the_cursor_are_told(sho
         await seeing.until(pilot, "after 12,480 articles")
         drawn = app.main.view.query_one(Heatmap)
         await pilot.press("down", "left", "left")
-        await seeing.until_true(lambda: drawn.cursor == 1 and drawn.pointed[1] < 12_480)
+
+        def is_left_of_the_newest():
+            _, articles, _ = drawn.pointed
+            return drawn.cursor == 1 and articles < 12_480
+
+        await seeing.until_true(is_left_of_the_newest)
         row, articles, share = drawn.pointed
-        assert articles < 12_480
         await seeing.until(pilot, f"{row.label} · after {articles:,} articles · {100 * share:.1f}%")
         await seeing.press(pilot, "enter", shows=f"{row.label} over time, by articles read")
 
 
-@pytest.mark.parametrize(("size", "views"), [((80, 24), ("1", "2", "7E")), ((46, 16), ("2", "7E"))])
+DASHBOARD = ["1"]
+TOPICS = ["2"]
+EMERGENCE = ["7", "E"]
+"""The keys that open views with a list of topics."""
+
+
+@pytest.mark.parametrize(
+    ("size", "views"),
+    [((80, 24), [DASHBOARD, TOPICS, EMERGENCE]), ((46, 16), [TOPICS, EMERGENCE])],
+    ids=["usual", "small"],
+)
 async def test_what_was_found_is_in_sight_until_escape(shown, live, size, views):
     """However far down among a topic's words it stands, and where its name alone fills the row."""
     async with shown(live, size=size, words="film, actor") as (app, pilot):
         topic = app.latest.topics["lda"][2]
         word, _ = topic.words[-1]
-        for view in views:
-            await pilot.press(*view, "slash", *word, "enter")
-            row = re.compile(f" {re.escape(topic.name[:5])}.*{word}")
+        beginning_of_name = re.escape(topic.name[:5])  # the rest may be cut off
+        for keys in views:
+            await pilot.press(*keys, "slash", *word, "enter")
+            row = re.compile(f" {beginning_of_name}.*{word}")
             await seeing.until_true(
                 lambda row=row: any(row.search(line) for line in seeing.lines(app))
             )
@@ -251,12 +266,12 @@ async def test_what_was_found_is_in_sight_until_escape(shown, live, size, views)
 
 async def test_a_click_on_a_column_s_head_sorts(shown, live):
     async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
-        for view, head, order in (
-            ("1", "name", "name"),
-            ("2", "#", "number"),
-            ("7E", "name", "name"),
+        for keys, head, order in (
+            (DASHBOARD, "name", "name"),
+            (TOPICS, "#", "number"),
+            (EMERGENCE, "name", "name"),
         ):
-            await pilot.press(*view)
+            await pilot.press(*keys)
             await seeing.until_true(lambda: app.main.view.query(RowList).first(RowList).rows)
             rows = app.main.view.query(RowList).first(RowList)
             header = "".join(text for text, _ in rows.header(rows.width))
@@ -299,9 +314,9 @@ async def test_the_mark_of_a_cut_line_looks_like_what_it_stands_for(shown, live)
         second = Clickable("second", address="http://host.org/second")
         parts = [(first, "strong"), (second, "accent"), ("last", "faint")]
         for width, cut_part, ink in (
-            (4, first, "strong"),
-            (5, first, "strong"),  # the mark takes the place of its last letter
-            (6, second, "accent"),
+            (4, first, "strong"),  # "fir…"
+            (5, first, "strong"),  # "firs…": the mark takes the place of the last letter
+            (6, second, "accent"),  # "first…"
         ):
             *_, mark = drawn.strip(parts, width)
             assert mark.text == "…"
@@ -360,19 +375,27 @@ def test_shares_are_read_once(tmp_path, monkeypatch):
 
 
 def test_orders_and_the_topic_that_matters_most():
-    rows = topic(0, "b", 0.2, 0.19), topic(1, "A", 0.5, 0.5), topic(2, "c", 0.3, 0.4)
+    rows = [
+        topic(0, "b", share=0.2, before=0.19),
+        topic(1, "A", share=0.5, before=0.5),
+        topic(2, "c", share=0.3, before=0.4),
+    ]
     orders = {"share": [1, 2, 0], "change": [2, 0, 1], "number": [0, 1, 2], "name": [1, 0, 2]}
     for order, expected in orders.items():
         assert [row.topic for row in ordered(rows, order)] == expected
     assert [row.topic for row in ordered(rows, "share", {0})] == [0, 1, 2]
-    rows = [topic(0, "", 0.3, 0.31), topic(1, "", 0.2, 0.4), topic(2, "", 0.5, 0.5)]
+    rows = [
+        topic(0, share=0.3, before=0.31),
+        topic(1, share=0.2, before=0.4),
+        topic(2, share=0.5, before=0.5),
+    ]
     assert featured(rows, rows[0], {2}) == (rows[0], "chosen")
     assert featured(rows, None, {0, 2}) == (rows[2], "pinned")
     assert featured(rows, None, ()) == (rows[1], "moved most")
     assert featured([], None, ())[0] is None
     rows[1] = replace(rows[1], hidden=True)
     assert featured(rows, None, ()) == (rows[0], "moved most")
-    assert [row.topic for row in matching(rows, "", pinned={1})] == [2, 0]
+    assert [row.topic for row in matching(rows, "", pinned={1})] == [2, 0]  # 1 is hidden
 
 
 async def test_a_vast_dashboard_has_the_atlas_and_a_card(shown, live):
@@ -386,7 +409,7 @@ async def test_a_vast_dashboard_has_the_atlas_and_a_card(shown, live):
         await seeing.until_true(lambda: drawn.chosen == chosen.topic)
         await seeing.press(pilot, "r", "space", shows="REPLAY")
         first = app.watched.replay.points[0]
-        app.watched.replay.step(-len(app.watched.replay.points))
+        app.watched.replay.step(-len(app.watched.replay.points))  # back to the first point
         app.watched.read_again()
         seen = await seeing.until(pilot, f"after {first} articles ─")
         assert "most about it" in seen  # of the articles that had been read by then
@@ -434,10 +457,12 @@ async def test_topics_fold_into_areas_around_the_chosen_one(shown, live):
         assert sum(row.share for row in (*groups, *unused)) == pytest.approx(1, abs=1e-3)
         await pilot.press("left")
         assert isinstance(listed.current, AreaRow)
-        assert listed.rows == [*(row for row in listed.rows if isinstance(row, AreaRow)), *unused]
+        folded = [row for row in listed.rows if isinstance(row, AreaRow)]
+        assert listed.rows == [*folded, *unused]
         for width in (100, 40):  # the numbers of topics stand in one column
             rows = [listed.parts(group, width) for group in groups]
-            assert len({sum(cell_len(text) for text, _ in parts) for parts in rows}) == 1
+            widths = {sum(cell_len(text) for text, _ in parts) for parts in rows}
+            assert len(widths) == 1, "all rows are equally wide"
         await pilot.press("enter")
         assert len(listed.rows) == len(groups) + listed.current.topic_count + len(unused)
         await pilot.press("b")
@@ -473,7 +498,7 @@ async def test_the_palette_puts_what_was_typed_as_it_stands_first(shown, live, t
         scores = [option.hit.score for option in found.options]
         assert scores == sorted(scores, reverse=True)
         contiguous = [typed.casefold() in str(option.prompt).casefold() for option in found.options]
-        assert contiguous == sorted(contiguous, reverse=True), texts
+        assert contiguous == sorted(contiguous, reverse=True), texts  # the contiguous ones first
         assert contiguous[0]
 
 

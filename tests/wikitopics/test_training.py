@@ -64,9 +64,8 @@ def learn(texts=TEXTS, **options):
 PROGRAM = """
 import sys
 sys.path.insert(0, sys.argv[1])
-import wikitopics as wt
-from tests.session.rows import sql
-from tests.wikitopics.test_training import TEXTS, learn, pd
+import pandas as pd
+from tests.wikitopics.test_training import TEXTS, learn
 learn(pd.Series(TEXTS, range(500, 620)), passes=10_000)
 """
 
@@ -88,7 +87,7 @@ def articles(path):
 
 
 def pid_of_trainer_at_work(path):
-    """The trainer's pid, once it has trained on more than it had."""
+    """The trainer's pid, once it has trained on more articles than the session has now."""
     before = articles(path)
     until(lambda: articles(path) > before)
     return owner(path).pid
@@ -134,7 +133,7 @@ def test_columns_of_arrow_are_collections(path):
     )
 
 
-def test_the_same_call_returns_it_and_any_other_is_refused(path, monkeypatch):
+def test_the_same_call_returns_the_session_and_any_other_is_refused(path, monkeypatch):
     learn(vocabulary=wt.Vocabulary.from_words(WORDS))
     before = path.read_bytes()
     monkeypatch.setattr("wikitopics.session.control.start_trainer", pytest.fail)
@@ -177,8 +176,6 @@ def test_a_session_is_replaced_once_all_is_known_to_be_right(path):
         {"texts": []},
         {"vocabulary": "no such"},
         {"seed": -1},
-    ]
-    mistakes += [
         {"texts": ["rivera songb", "other"], "vocabulary": WORDS},
         {"seeds": {"a": ["\ud800"]}},
     ]
@@ -204,7 +201,9 @@ def test_a_session_is_replaced_once_all_is_known_to_be_right(path):
 def test_sessions_are_listed_and_deleted(path):
     learn()
     learn(session="other")
-    sql(shutil.copy(path, path.with_name("broken.db")), "DROP TABLE snapshots")
+    broken = path.with_name("broken.db")
+    shutil.copy(path, broken)
+    sql(broken, "DROP TABLE snapshots")
     with pytest.warns(UserWarning, match="session broken is left out: .* damaged"):
         found = wt.sessions()
     assert [session.path.stem for session in found] == ["notes", "other"]
@@ -321,24 +320,27 @@ def test_mistakes_are_one_line_and_leave_nothing(path, arguments, error, says):
     assert not path.parent.exists() or not list(path.parent.iterdir())
 
 
+WITHOUT_WORDS = [None, np.nan, pd.NA, "", "  ", "unheard of"]
+LENGTH = len(TEXTS) + len(WITHOUT_WORDS)
 INDEXES = (
-    pd.RangeIndex(126),
-    pd.Index(np.arange(5000, 5126)[::-1], name="review"),
-    pd.Index([f"r{n}" for n in range(126)], name="name"),
-    pd.date_range("2026-01-01", periods=126, tz="UTC"),
-    pd.Index([np.nan, *range(125)]),
-    pd.Index(["", *(f"s{n}" for n in range(125))], dtype=object),
+    pd.RangeIndex(LENGTH),
+    pd.Index(np.arange(5000, 5000 + LENGTH)[::-1], name="review"),
+    pd.Index([f"r{n}" for n in range(LENGTH)], name="name"),
+    pd.date_range("2026-01-01", periods=LENGTH, tz="UTC"),
+    pd.Index([np.nan, *range(LENGTH - 1)]),
+    pd.Index(["", *(f"s{n}" for n in range(LENGTH - 1))], dtype=object),
 )
 
 
 @pytest.mark.parametrize("index", INDEXES, ids=lambda index: str(index.dtype))
 def test_the_index_of_a_series_comes_back_in_its_order_with_its_values(path, index):
-    column = pd.Series([*TEXTS, None, np.nan, pd.NA, "", "  ", "unheard of"], index)
+    column = pd.Series([*TEXTS, *WITHOUT_WORDS], index)
     learn(column)
     for found in (wt.open(path).proportions(frame=True), learn(column).proportions(frame=True)):
         pd.testing.assert_index_equal(found.index, index, exact="equiv", check_freq=False)
-        assert found[0].notna().tolist() == [True] * 120 + [False] * 6
-        assert found.join(column.rename("text"))["text"].head(120).tolist() == TEXTS
+        has_proportions = [True] * len(TEXTS) + [False] * len(WITHOUT_WORDS)
+        assert found[0].notna().tolist() == has_proportions
+        assert found.join(column.rename("text"))["text"].head(len(TEXTS)).tolist() == TEXTS
     title_of = {article.page_id: article.title for article in wt.open(path).articles(limit=200)}
     is_numbered = isinstance(index, pd.RangeIndex)
     for page_id, label in enumerate(index, 1):
@@ -380,11 +382,13 @@ def test_texts_are_added_to_a_session_and_have_the_index_of_both(path):
         UserWarning, match="^10 of 50 texts are skipped, because the session already has"
     ):
         status = learn(more, passes=passes, add=True).status()
-    assert status.articles == passes * TRAINED + 40, "what is added is read once"
+    new = 40  # of the 50 texts, without the 10 whose ids the session has
+    assert status.articles == passes * TRAINED + new, "what is added is read once"
     frame = session.proportions(frame=True)
     assert frame.index.equals(pd.RangeIndex(1000, 1160))
     assert not frame.isna().any(axis=None)
-    assert len(session.counts()[1]) == len(session.documents()) == 160
+    _, pages = session.counts()
+    assert len(pages) == len(session.documents()) == len(TEXTS) + new
     committed = session.status().committed_at
     assert learn(more, add=True).status().committed_at == committed  # the same texts again
     with pytest.raises(wt.SessionError, match="made from other texts"):
@@ -420,7 +424,8 @@ def test_a_session_is_resumed_whose_texts_have_ids_but_are_called_by_numbers(pat
     new = learn(ids=ids, session="new")
     assert {one.title for one in new.articles(limit=200)} == set(map(str, ids))
     assert learn(ids=ids, session="new").status().state == "finished"
-    # An earlier version gave these titles to texts without titles, although they had ids.
+    # An earlier version gave these titles to texts without titles, although they had ids. So the
+    # session "notes" looks as if that version had made it.
     learn(ids=ids, titles=(f"text {n}" for n in range(1, 121)))
     assert learn(ids=ids).status().state == "finished"
 
@@ -433,7 +438,7 @@ def test_empty_texts_are_no_part_of_the_collection(path):
     assert len(wt.open(path).proportions(frame=True)) == 120
 
 
-def test_to_a_session_of_1_1_0_an_index_is_no_ids(path):
+def test_a_session_of_1_1_0_does_not_take_an_index_for_ids(path):
     learn(TEXTS)
     # As 1.1.0 stored it: the setting `lines` came later.
     with closing(sqlite3.connect(path)) as db, db:
@@ -511,7 +516,7 @@ def test_a_vocabulary_without_a_rule_reads_what_the_session_reads(path):
 
 
 @pytest.mark.parametrize("words", [frozenset(WORDS), (word for word in WORDS)], ids=type)
-def test_words_are_a_vocabulary_and_a_set_of_them_the_same_in_every_process(path, words):
+def test_words_become_a_vocabulary_in_their_order_or_sorted_if_they_are_a_set(path, words):
     assert learn(vocabulary=words).vocabulary().words == tuple(WORDS)
 
 
@@ -529,7 +534,11 @@ def test_words_are_chosen_as_asked_and_are_part_of_the_session(path):
     }
     session = learn(**choice, phrases=True)
     assert set(session.vocabulary().words) == set(WORDS) - {WORDS[0], WORDS[12]}
-    assert learn(**choice, phrases=True).status().documents == learn().status().documents
+    # The same call resumes the session; so does one that chooses no words.
+    again = learn(**choice, phrases=True).status()
+    without_choice = learn().status()
+    assert again.documents == without_choice.documents
+    # Most words are in fewer than 22 texts.
     for other in ({**choice, "stop_words": None}, {"min_df": 22}, {**choice, "digits": False}):
         with pytest.raises(wt.SessionError, match="counts other words"):
             learn(**other)
@@ -616,7 +625,8 @@ def test_a_new_collection_is_told_of_and_the_bars_total_stays(path, monkeypatch,
 
 def test_two_at_once_do_not_take_each_others_texts(path, monkeypatch):
     def owner_once_texts_are_written(path):
-        """The other trainer, which is seen to run only once this call has written its texts."""
+        """In place of `owner`, which finds the trainer that is running on the session: as if the
+        other one had begun only after this call had written its texts."""
         return owner(path) if InMemoryTexts.of(path).texts.exists() else None
 
     monkeypatch.setattr("wikitopics.training.run.owner", owner_once_texts_are_written)
@@ -625,7 +635,7 @@ def test_two_at_once_do_not_take_each_others_texts(path, monkeypatch):
         f"in use by another trainer .pid {os.getpid()}.; watch it with `wikitopics watch --session "
         "notes`"
     )
-    with TrainerLock(path), pytest.raises(wt.SessionError, match=says):
+    with TrainerLock(path), pytest.raises(wt.SessionError, match=says):  # locked by the other one
         learn()
     assert InMemoryTexts.of(path).texts.exists()
 
@@ -716,6 +726,6 @@ def test_whoever_is_killed_the_texts_are_removed(path, cli):
         until(lambda trainer=trainer: gone(trainer))
         left = f"left by killed trainers, which you can delete: {InMemoryTexts.of(path).texts}"
         assert f"texts passed from Python, {left}" in cli("doctor", "--offline").out
-        with suppress(wt.SessionError):  # the second one asks for other passes
+        with suppress(wt.SessionError):  # `learn` asks for other passes than the session has
             remove()
         assert_nothing_is_left(path)

@@ -33,7 +33,7 @@ from wikitopics.tui.text import count, limited, plural, short
 from wikitopics.tui.views.log import EventList, Fact, Facts
 from wikitopics.tui.views.view import View
 
-# A line of the chart of rates has the means of equal parts of the time.
+# In the chart of rates, the time is divided into equal parts, and a line has the mean of each part.
 MEASURED_IN_PART = 4
 """The minimum number of measurements in each part, on average."""
 FEWEST_PARTS = 20
@@ -96,15 +96,19 @@ class Crawl(View):
 
 
 def errors(session: SessionView) -> list[Event]:
-    """The newest errors: those that the log has of earlier runs, then those of the last run."""
+    """The newest errors: first those of earlier runs, which are in the log, then those of the last
+    run."""
     began = session.runs[-1].started_at if session.runs else 0.0
     earlier = [event for event in session.events if event.level != "info" and event.at < began]
     return [*earlier, *(Event(at, "warning", text) for at, text in session.status.activity.errors)]
 
 
 def rates(session: SessionView) -> Drawing:
-    """Rates of reading and learning in the last hour of training: over the time before now, ending
-    with the present rate, while the trainer is alive, otherwise over the time of day."""
+    """Rates of reading and learning in the last hour of training.
+
+    While the trainer is alive, the x axis is the time before now, and the lines end with the
+    present rate. Otherwise, the x axis is the time of day.
+    """
     if not session.flow:
         return Drawing(empty=("no rates measured yet",))
     flows = in_order(session.flow)
@@ -114,7 +118,8 @@ def rates(session: SessionView) -> Drawing:
         newest = max(newest, session.at)
         present_rate = session.status.activity.crawl_rate
         flows.append(replace(flows[-1], at=newest, crawl_rate=present_rate))
-    # Midnight, so that round values on the axis are round on the clock.
+    # The moment at which x is 0: now, or else midnight, so that round values on the axis are round
+    # on the clock.
     zero = newest if alive else _midnight_before(newest)
     x = np.array([flow.at - zero for flow in flows])
     crawl = np.array([flow.crawl_rate for flow in flows])
@@ -124,7 +129,9 @@ def rates(session: SessionView) -> Drawing:
     crawl[after_pause] = np.nan
     train[after_pause] = np.nan
     lines = [Series("crawl", *_course(x, crawl)), Series("learnt", *_course(x, train), number=1)]
-    if len(lines[0].x) < len(x):
+    has_means = len(lines[0].x) < len(x)
+    if has_means:
+        # The measurements themselves are behind the lines, as a band.
         lines.insert(0, Series("range", x, crawl, band=True))
     drawing = Drawing(
         time_x=True,
@@ -162,10 +169,10 @@ def _course(x: Floats, rates: Floats) -> tuple[Floats, Floats]:
     edges = np.linspace(x[0], x[-1], parts + 1)
     part = np.clip(np.searchsorted(edges, x, side="right") - 1, 0, parts - 1)
     known = np.isfinite(rates)
-    number = np.bincount(part, known, minlength=parts)
+    known_in_part = np.bincount(part, known, minlength=parts)
     total = np.bincount(part, np.where(known, rates, 0.0), minlength=parts)
     means = np.full(parts, np.nan)
-    np.divide(total, number, out=means, where=number > 0)
+    np.divide(total, known_in_part, out=means, where=known_in_part > 0)
     middles = (edges[1:] + edges[:-1]) / 2
     return middles, means
 
@@ -196,9 +203,10 @@ def facts(session: SessionView) -> list[Fact]:
     title = "now"
     for text, ink in standing(session):
         rows.append((title, text, ink))
-        title = ""
+        title = ""  # only the first line has one
 
-    flow = ", ".join("".join(text for text, _ in fact) for fact in flowing(session))
+    flow_facts = ["".join(text for text, _ in fact) for fact in flowing(session)]
+    flow = ", ".join(flow_facts)
     flow_ink = "" if status.lively else "faint"
     rows.append(("flow", flow, flow_ink))
     overall = f"{short(status.articles_per_hour)} {session.counted} an hour"

@@ -57,7 +57,7 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
 
     names = [*sessions, *more] or [DEFAULT_SESSION]
     with contextlib.ExitStack() as opened:
-        paths = dict.fromkeys(map(session_path, names))
+        paths = dict.fromkeys(map(session_path, names))  # each once, in their order
         readers = [opened.enter_context(options.reading(path)) for path in paths]
         nouns = {noun(reader.settings().source) for reader in readers}
         articles = nouns.pop() if len(nouns) == 1 else "articles"

@@ -396,17 +396,17 @@ def build(
     if not output.parent.is_dir():
         raise BadUsage(f"cannot write {output}: there is no folder {output.parent}")
     check_target(output)
-    read = [name for name in sources if Path(name).exists()]
-    if output.exists() and any(output.samefile(name) for name in read):
+    existing_sources = [name for name in sources if Path(name).exists()]
+    if output.exists() and any(output.samefile(name) for name in existing_sources):
         raise BadUsage(f"{output} is one of the files to read: name another one with -o")
     if is_packed(output.name):
         raise BadUsage(f"{output.name}: vocabularies are not compressed; leave out {output.suffix}")
     if crawl:
         progress = ProgressLine("articles", articles)
         kind = Api()
-        request = TrainRequest(lang=lang, api_url=api_url, contact=contact, rpm=rpm)
-        identity = request.identity(kind)
-        request = with_contact(request, kind, identity)
+        given = TrainRequest(lang=lang, api_url=api_url, contact=contact, rpm=rpm)
+        identity = given.identity(kind)
+        request = with_contact(given, kind, identity)
         source = kind.open(identity, request.asked(kind))
         documents = crawled_documents(source, articles, say)
     else:
@@ -424,7 +424,9 @@ def build(
             built = build_vocabulary(_counted(documents, progress), recipe, size=size)
     except BadDocuments as error:
         texts = [path for path in sources if ".xml" not in Path(path).name]  # the others are dumps
-        hint = Texts().division({TEXTS.name: texts, LINES.name: lines})
+        # As much of a source's identity as says how its documents are separated.
+        identity_of_texts = {TEXTS.name: texts, LINES.name: lines}
+        hint = Texts().division(identity_of_texts)
         raise BadDocuments(f"{error}. {hint}" if hint else str(error)) from None
     content = "\n".join(built.vocabulary.lines) + "\n"
     with replacing(output) as file:

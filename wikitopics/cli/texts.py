@@ -105,7 +105,7 @@ def infer(
 
 @contextlib.contextmanager
 def _uncollected() -> Iterator[None]:
-    """Turn garbage collection off: it took a tenth of the startup time.
+    """Turn garbage collection off in the block: it took a tenth of the startup time.
 
     Loading compiled kernels makes about a hundred thousand objects, all of which stay.
     """
@@ -137,8 +137,8 @@ def infer_files(
         what = "wikitext or HTML link to a title" if of_links else "word"
         show = command("vocab show", reader.path)
         raise SessionError(f"{contain} no {what} of the session's vocabulary (`{show}` prints it)")
-    words = map(vocabulary.n_words_in, texts)
-    return list(map(Inferred, words, known.tolist(), theta))
+    word_counts = map(vocabulary.n_words_in, texts)
+    return list(map(Inferred, word_counts, known.tolist(), theta))
 
 
 def _called(file: str) -> str:
@@ -199,7 +199,10 @@ def similar(what: str, limit: int, model: str | None, session: str, as_json: boo
     with options.reading(session) as reader:
         name = reader.model_named(model)
         recorded = Recorded(reader, name)
-        near: NDArray[np.float32] | int | None = None  # proportions, or the row of an article
+        # The proportions of a text, or the row of an article. The first of these that exists is
+        # taken: an article with exactly this title, a file, an article whose title differs only in
+        # capitals.
+        near: NDArray[np.float32] | int | None = None
         if what != "-":
             near = recorded.row_of(reader, what, exact=True)
         if near is None and (what == "-" or os.path.exists(what)):

@@ -47,7 +47,7 @@ NAMING_TITLES = 10
     metavar="[N]",
     type=whole(0),
     is_flag=False,
-    flag_value=0,
+    flag_value=0,  # --areas without a number
     help="List areas, which are groups of similar topics; with N, cut the tree of topics into N "
     "areas.",
 )
@@ -106,6 +106,7 @@ def topics(
         elif tree:
             _tree(reader, name, every, as_json)
         elif as_json:
+            # Without --by, words are listed by probability here, and by relevance below.
             _list_as_json(reader, name, top, relevant=by == "relevance")
         else:
             _list(reader, name, top, every, relevant=by != "probability")

@@ -51,9 +51,12 @@ def progress_bar(
                 now = reader.status()
                 if now.committed_at < began:  # nothing has been saved since this training began
                     return
-                passes = 1 if now.added else now.passes
-                if bar.total is None:
-                    chosen = chosen_by_size(requested, reader.settings()) if requested else ""
+                passes = 1 if now.added else now.passes  # added texts are read once
+                is_first_time = bar.total is None
+                if is_first_time:
+                    chosen = ""
+                    if requested:  # the session is new, and tells what it has chosen by its size
+                        chosen = chosen_by_size(requested, reader.settings())
                     if chosen:
                         # Notebooks show what is on standard error as if it were an error.
                         bar.write(in_python(chosen), file=sys.stdout)
@@ -66,8 +69,8 @@ def progress_bar(
                 label = f"{name}, pass {now.pass_} of {passes}" if passes > 1 else name
                 bar.set_description(label, refresh=False)
                 bar.set_postfix(scores, refresh=False)
-                # Later passes leave out texts that are held out or skipped; the bar counts all
-                # texts in each pass.
+                # Later passes leave out texts that are held out or skipped, but the bar counts all
+                # texts in each pass: it shows the share that was read of all passes.
                 read = round((now.lap or 0) * bar.total)
                 bar.update(read - bar.n)
 

@@ -33,21 +33,21 @@ def is_finished(
         settings = reader.settings()
         position = reader.progress().position
         has_finished = reader.status().state == "finished"
-        counter = None if vocabulary is None else reader.counter()
+        counted = None if vocabulary is None else reader.counter()  # the session's vocabulary
         holdings = reader.holdings()
-    takes_more = has_finished and settings.source == request[SOURCE]
-    adds = add and takes_more
+    may_be_added_to = has_finished and settings.source == request[SOURCE]
+    adds = add and may_be_added_to
     start_over = ", or replace=True to start over"
     other_texts = (
         f"session {session_name(path)} was made from other texts ({holdings}): pass those again, "
         f"or another session{start_over}"
     )
-    if takes_more:
+    if may_be_added_to:
         other_texts += "; add=True adds these"
     is_the_same = settings.source_options.get(TEXTS.name) == [str(files.texts)]
     if position is None and BEFORE in settings.source_options:
-        # Up to 1.2.0, a session that had just been told of more texts did not know yet what they
-        # were.
+        # The session has been told of more texts, and has read none. Up to 1.2.0, it does not know
+        # yet what they are: a call that adds texts is taken for the one that told it.
         is_the_same = is_the_same and add
     if not is_the_same and not adds:
         raise SessionError(other_texts)
@@ -58,12 +58,12 @@ def is_finished(
     if position and is_the_same:
         texts = TextFiles([str(files.texts)], lines=settings.source_options.get(LINES.name))
         try:
-            texts.mark(position)
-        except BadSource:  # the file holds other texts than those that the session has read
+            texts.mark(position)  # raises if the file holds other texts than the session has read
+        except BadSource:
             if not adds:
                 raise SessionError(other_texts) from None
             is_the_same = False
-    if vocabulary != counter:
+    if vocabulary != counted:
         raise SessionError(
             "vocabulary: this session counts other words; to resume it, leave out vocabulary and "
             f"the arguments that choose its words, or give another session{start_over}"
@@ -72,8 +72,8 @@ def is_finished(
 
 
 def are_numbered(path: Path) -> bool:
-    """Whether the session calls texts with ids by their numbers, as an earlier version did: it can
-    be resumed only with the same titles."""
+    """Whether the session calls texts by their numbers although they have ids, as an earlier
+    version did: such a session can be resumed only with the same titles."""
     with SessionReader(path) as reader:
         for article in reader.recent_articles():
             has_other_title = article.id and article.id != article.title
@@ -83,7 +83,8 @@ def are_numbered(path: Path) -> bool:
 
 
 def skipped_by_id(path: Path) -> int:
-    """The number of texts that the session has skipped because it had their ids."""
+    """The number of texts that the session has skipped because it already had texts with the same
+    ids."""
     with SessionReader(path) as reader:
         return reader.progress().skips.get(KNOWN_ID, 0)
 

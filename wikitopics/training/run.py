@@ -81,13 +81,13 @@ def train(
 
     titles, ids: one for each text; without ids, the index of a pandas Series is used. A text
         without a title is called by its id. It is called "text 727" if it has no id, or only the
-        row number that pandas gave it. `proportions(frame=True)` has that index, or ids from a
-        pandas Series or Index, with their type; other ids are text
+        row number that pandas gave it. The index of `proportions(frame=True)` is the index of
+        that Series, or ids from a pandas Series or Index, with their type; other ids are text
     model: a kind of model or a SPEC of `wikitopics train --model`, or several; None: lda
     topics, passes: None: chosen by the number of texts
     vocabulary: a `Vocabulary`, a list of words, or the name or file of one; None builds one from
-        the texts, according to the next arguments, up to phrases; lang and digits also determine
-        how a list of words is read
+        the texts, according to the arguments from lang to phrases; lang and digits also
+        determine how a list of words is read
     lang: the code of the texts' language, such as "de"; None: treat them as English
     stop_words: words to leave out, "en" for the English ones (`ENGLISH_STOP_WORDS`), None for none;
         "auto": the English ones if the language is English
@@ -140,11 +140,12 @@ def train(
     recipe_of_list = VocabularyRecipe.of_language(language, digits=digits)
     words = given_vocabulary(vocabulary, recipe, recipe_of_list)
     seeded = {} if seeds is None else given_seeds(seeds)
-    existing = None if add else path
-    labels = labels_of(texts, ids, existing)
-    index, notes = kept_index(labels, of_ids=ids is not None)
-    ids_are_titles = ids is not None or not are_row_numbers(labels)
-    if ids is None and labels is not None:
+    # Texts that are added have their index as ids, even in a session of 1.1.0.
+    path_of_same_texts = None if add else path
+    labels = labels_of(texts, ids, path_of_same_texts)
+    ids_are_given = ids is not None
+    index, notes = kept_index(labels, of_ids=ids_are_given)
+    if not ids_are_given and labels is not None:
         ids = map(str, labels)  # a missing label becomes text, too, such as "nan"
     arguments = {"texts": texts, "titles": titles, "ids": ids}
     trainer = owner(path)
@@ -156,11 +157,12 @@ def train(
                 request = request.giving(vocab=files.write(files.words, words.lines))
             if seeded:
                 request = request.giving(seeds=files.write(files.seeds, [json.dumps(seeded)]))
-            # A name that is too long does not exist either: what follows refuses it.
+            # True also for a name that is too long, which is refused below.
             is_new = replace or not os.path.exists(path)
             settings, _ = new_settings(request, request.kind())  # raises for a wrong request
-            if not is_new and are_numbered(path):
-                ids_are_titles = False
+            titles_are_numbers = not is_new and are_numbered(path)
+            has_own_ids = ids_are_given or not are_row_numbers(labels)
+            ids_are_titles = has_own_ids and not titles_are_numbers
             documents = lines_of_texts(
                 arguments,
                 notes.append,
@@ -169,6 +171,8 @@ def train(
             )
             number = files.write_texts(descriptor, documents)
             proses = partial(file_documents, [str(files.texts)], silently, markup=markup or "text")
+            # An existing session has its words. They are chosen again only if an argument says how,
+            # to be compared with the session's.
             chooses_words = is_new or lang is not None or recipe != USUAL
             if words is None and chooses_words:
                 words = build_vocabulary(filter(None, proses()), recipe).vocabulary
@@ -181,7 +185,7 @@ def train(
                 warnings.warn(in_python(note), stacklevel=2)
             if not is_new:
                 nothing_is_left = is_finished(path, files, request, words, add)
-                if not add:  # what is added leaves the index of the first texts
+                if not add:  # a session to which texts are added keeps the index of its first texts
                     store_index(path, index)
                 if nothing_is_left:
                     return StoredSession(path)
@@ -190,9 +194,11 @@ def train(
                     control.remove(path, texts=False)
             skipped_before = 0 if is_new else skipped_by_id(path)
             command = ["train", "--session", str(path), *_arguments(request, files)]
-            with acting_later():  # during a start, no process is known yet that could be ended
+            # Ctrl+C waits until the trainer is in `started`, and can be ended.
+            with acting_later():
                 process = control.start_trainer(path, command, [descriptor])
                 started.append(process)
+            # An existing session has its index, and its choices have been told.
             requested = settings if is_new else None
             index_to_store = index if is_new else None
             with progress_bar(path, number, progress, requested) as show:
@@ -227,10 +233,11 @@ def _wait(
 
 @contextmanager
 def _attended(
-    path: Path, files: InMemoryTexts, held: int
+    path: Path, files: InMemoryTexts, descriptor: int
 ) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """Yield a list for the trainer that is started in the block: Ctrl+C stops it, and the files are
-    removed at the end unless it still reads them.
+    """Yield a list to which the block adds the trainer that it starts: Ctrl+C stops that trainer,
+    and the files are removed at the end unless a trainer still reads them. ``descriptor``: of the
+    file of texts, which is held.
 
     Errors in the block are told in terms of the parameters of `train`, as ValueError or
     `SessionError`.
@@ -253,14 +260,14 @@ def _attended(
         with acting_later():
             all_have_ended = all(process.poll() is not None for process in started)
             if all_have_ended and owner(path) is None:
-                files.remove(held)
+                files.remove(descriptor)
 
 
 def _check_ended(path: Path, code: int) -> None:
     """Raise ValueError or `SessionError` unless the trainer has ended as it should."""
     if code == 0:
         return
-    if code == SessionInUse.exit_code:  # the log may be that of the trainer that is running
+    if code == SessionInUse.exit_code:  # the log may be the running trainer's, so it is not read
         raise in_use(path, owner_pid(path) or 0)
     message = control.last_words(path)
     control.forget(path)
@@ -273,7 +280,7 @@ def _check_ended(path: Path, code: int) -> None:
 
 def _remarks(path: Path, number: int, skipped_before: int) -> Iterator[str]:
     """Remarks for the user on a session that was given this many texts; ``skipped_before``: how
-    many texts it had already skipped because it had their ids."""
+    many it had already skipped before, for ids that other texts in it have."""
     with SessionReader(path) as reader:
         now = reader.status()
     skipped = now.skips.get(KNOWN_ID, 0) - skipped_before
@@ -331,4 +338,5 @@ def _arguments(request: TrainRequest, files: InMemoryTexts) -> Iterator[str]:
                 yield f"{option.flag}={each}"
     files_are_anothers = f'[ "$WIKITOPICS_EXIT_CODE" = {SessionInUse.exit_code} ]'
     remove = shlex.join(["rm", "-f", "--", *map(str, files)])
+    # In a shell, what stands after || is run only if the test before it fails.
     yield f"{ON_END.flag}={files_are_anothers} || {remove}"

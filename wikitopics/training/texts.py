@@ -22,9 +22,9 @@ _END = object()
 
 
 def labels_of(texts: object, ids: object, path: Path | None) -> Any:
-    """The ids as an index of pandas: the ids given, otherwise the index of the texts. None if these
-    are not pandas', or if the session at ``path`` was made by 1.1.0, which did not use an index as
-    ids."""
+    """The ids as an index of pandas: the ids given, otherwise the index of the texts. None if the
+    ids, or without ids the texts, are not in an object of pandas. Also None without ids if the
+    session at ``path`` was made by 1.1.0, which did not use an index as ids."""
     pandas = sys.modules.get("pandas")
     if pandas is None:
         return None
@@ -45,8 +45,8 @@ def are_row_numbers(labels: Any) -> bool:
 
 
 def kept_index(labels: Any, *, of_ids: bool) -> tuple[dict[str, object] | None, list[str]]:
-    """What a session must keep to restore the index of these labels, and no remark; or None if
-    that is impossible, and a remark that says why.
+    """What a session must keep to restore the index of these labels, and remarks for the user.
+    None if there are no labels, or if that is impossible; then, one remark says why.
 
     ``of_ids``: whether the labels are ids that were given.
     """

@@ -58,7 +58,7 @@ def given_recipe(
     """How the arguments of `train` choose words. Raises ValueError or TypeError."""
     words: Collection[str] | None
     if stop_words is None:
-        words = ()
+        words = ()  # nothing is left out
     elif not isinstance(stop_words, str):
         words = given_words("stop_words", "words", stop_words)
     elif stop_words == "auto":
@@ -93,16 +93,18 @@ def _document_limit(argument: str, value: float | None) -> int | float | None:
 
 
 def given_vocabulary(
-    argument: object, recipe: VocabularyRecipe, of_list: VocabularyRecipe
+    argument: object, recipe: VocabularyRecipe, recipe_of_list: VocabularyRecipe
 ) -> Vocabulary | None:
     """The vocabulary that an argument of `train` means; None if ``recipe`` chooses its words.
 
-    ``of_list``: the only recipe that may come with a list of words. Raises `VocabularyError`,
-    TypeError, and ValueError for words that are chosen twice.
+    A vocabulary has its words already, so ``recipe`` must not choose any. With a list of words, it
+    must be ``recipe_of_list``, which only says how they are read; otherwise, it must be `USUAL`.
+
+    Raises `VocabularyError`, TypeError, and ValueError for words that are chosen twice.
     """
     if argument is None:
         return None
-    allowed = USUAL  # a vocabulary that is not a list of words has a rule of its own
+    allowed_recipe = USUAL  # a vocabulary that is not a list of words has a rule of its own
     if isinstance(argument, Vocabulary):
         vocabulary = argument
     elif isinstance(argument, str | os.PathLike):
@@ -113,10 +115,10 @@ def given_vocabulary(
     else:
         words = given_words("vocabulary", "a Vocabulary, words, a name or a file", argument)
         if isinstance(argument, Set):
-            words.sort()
+            words.sort()  # the order of a set differs from process to process
         vocabulary = Vocabulary(words, recipe.rule, "vocabulary")
-        allowed = of_list
-    if recipe != allowed:
+        allowed_recipe = recipe_of_list
+    if recipe != allowed_recipe:
         raise ValueError(
             "vocabulary: its words are already chosen; leave out stop_words and the other "
             "arguments that choose words (only lang and digits go with a list of words)"
@@ -173,7 +175,7 @@ def remarks_on_words(
     Raises `BadUsage` if a seeded topic has no known word, and ValueError if too few of the texts
     have one: the trainer would find that only after the session to replace has been deleted.
     """
-    ids_of(seeds, words)
+    ids_of(seeds, words)  # raises for a topic none of whose words are known
     first = list(islice(sizes, FIRST_TEXTS))
     remarks = [*unknown_words(seeds, words), *short_texts(first)]
     if number is None:
@@ -183,7 +185,7 @@ def remarks_on_words(
     for size in chain(first, sizes):
         if size:
             with_words += 1
-        if with_words == held_out + LEAST:
+        if with_words == held_out + LEAST:  # so that LEAST texts remain to be learnt
             return remarks
     raise ValueError(
         f"texts: only {with_words:,} of {number:,} have words of the vocabulary; {held_out:,} are "
