@@ -348,7 +348,7 @@ def _ward(far: Floats) -> Floats:
 
 # Names: the words that tell an area apart from the others.
 
-WORDS_IN_NAME = 2
+WORDS_IN_AREA_NAME = 2
 STEM = 4
 """The fewest letters that make a stem; shorter words must be equal."""
 
@@ -372,7 +372,7 @@ def names(
             continue
         name: list[str] = []
         for word in words:
-            if len(name) == WORDS_IN_NAME:
+            if len(name) == WORDS_IN_AREA_NAME:
                 break
             if not any(_same_stem(word, other) for other in used):
                 name.append(word)

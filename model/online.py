@@ -259,8 +259,9 @@ class OnlineModel(ABC):
         """
         if self.half_life is None:
             return 0.0
-        half_lives = documents / self.half_life
-        return -math.expm1(-math.log(2) * half_lives)  # 1 - (1/2)^half_lives, without rounding
+        # In this order, so that rho has the same bits as in earlier versions.
+        log_kept = -math.log(2) * documents / self.half_life
+        return -math.expm1(log_kept)  # 1 - (1/2)^(documents / half-life), without rounding
 
     def _note_step(self, documents: int, rho: float) -> None:
         """Count a step of `learn` on a minibatch of this many documents, with step size rho."""

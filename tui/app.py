@@ -25,7 +25,6 @@ from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import Signals
 from wikitopics.tui.background import run_in_background
 from wikitopics.tui.bars import FindBar, caption, condition, fitted, pieces, window_title
-from wikitopics.tui.commands import REPORT, Commands, Finds, commands
 from wikitopics.tui.export import Export
 from wikitopics.tui.flow import nothing_left
 from wikitopics.tui.follow import TrainerProcess, Watch, wait_until
@@ -34,6 +33,7 @@ from wikitopics.tui.host import Ending, Host
 from wikitopics.tui.inks import INKS, Drawn, Lines
 from wikitopics.tui.main_screen import EVERYWHERE, NUMBERED, VIEWS, Main
 from wikitopics.tui.new_session import NewSession
+from wikitopics.tui.palette import REPORT, Commands, Finds, commands
 from wikitopics.tui.questions import Ask, AskContact, Starting, agreement
 from wikitopics.tui.session_view import Choice, SessionView
 from wikitopics.tui.terminal import (
@@ -446,8 +446,8 @@ class Wikitopics(Host):
     async def _do_next(self, action: str | None) -> None:
         if action:
             await self.run_action(action)
-            if action.startswith("export"):
-                self._demo_over = True  # ask again once the form for the export has closed
+            # Ask again once the form for an export has closed.
+            self._demo_over = action.startswith("export")
 
     @write_action
     async def action_again(self) -> None:

@@ -13,8 +13,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from wikitopics.tui.bars import STATES
-from wikitopics.tui.commands import KeyCommand
 from wikitopics.tui.inks import ASCII_DOT, DOT
+from wikitopics.tui.palette import KeyCommand
 from wikitopics.tui.questions import Dialog
 from wikitopics.tui.terminal import keymap
 from wikitopics.tui.text import ASCII_BARS, BARS

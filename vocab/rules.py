@@ -289,6 +289,8 @@ def _between_letters(data: bytes, mark: bytes, cut_short: Set[bytes] = frozenset
 def _composed(words: list[bytes]) -> list[bytes]:
     """The words composed, each from its first letter or digit on; those without one are left
     out."""
+    if not words:
+        return []
     distinct = list(set(words))
     # All at once, since that is quicker.
     text = unicodedata.normalize("NFC", b" ".join(distinct).decode())

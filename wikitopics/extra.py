@@ -27,7 +27,8 @@ class Extra:
 
     @property
     def packages(self) -> Sequence[str]:
-        """All its packages, as pyproject.toml declared them when wikitopics was installed."""
+        """All its packages, `package` first, as pyproject.toml declared them when wikitopics was
+        installed; without an installation, only `package` is known."""
         try:
             requirements = metadata.requires("wikitopics") or []
         except metadata.PackageNotFoundError:  # it runs from its folder, without an installation
@@ -35,6 +36,7 @@ class Extra:
         marker = re.compile(f"extra == ['\"]{self.name}['\"]")
         own = [need for need in requirements if marker.search(need)]
         names = [re.split(r"[^\w.-]", need, maxsplit=1)[0] for need in own]
+        names.sort(key=lambda name: name != self.package)
         return names or [self.package]
 
     def needed(self, what: str) -> str:

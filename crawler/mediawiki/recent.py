@@ -174,7 +174,7 @@ class RecentSource:
             await queue.put(error)
 
     async def _put_events(self, event_id: str, queue: _Queue) -> None:
-        """The same, without the error, which is raised."""
+        """Put the changes of the stream into the queue; raises the error that ends the stream."""
         client = self.wiki.client
         tries = 0  # connections in a row that gave no event
         while True:

@@ -17,8 +17,8 @@ TEXTS: Option[tuple[str, ...]] = Option(
     tuple,
     "texts",
     'Your own documents: a .jsonl of {"text", "title"?, "id"?}, a .csv or .tsv, a .txt in which '
-    "blank lines "
-    "separate them, or a folder of .txt files, one document each; plain or .gz, .bz2, .xz, .zst.",
+    "blank lines separate them, or a folder of .txt files, one document each; plain or .gz, "
+    ".bz2, .xz, .zst.",
     metavar="PATH",
     path=True,
     needed=True,

@@ -64,7 +64,8 @@ def ldavis(
 
 def _columns(names: Sequence[str], rows: Sequence[Sequence[object]]) -> dict[str, list[object]]:
     """The rows as LDAvis stores them: a list for each column."""
-    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+    columns = zip(*rows, strict=True) if rows else ([] for _ in names)
+    return {name: list(column) for name, column in zip(names, columns, strict=True)}
 
 
 def _listed(

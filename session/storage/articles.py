@@ -564,10 +564,18 @@ def _decode_largest(
     n_topics = [model.topics for model in models]
     if (topics_of_trained >= n_topics).any() or (ten_thousandths > 10_000).any():
         raise Damaged("articles.topics is out of range")
-    each_topics = iter(topics_of_trained.tolist())
-    each_proportions = iter((ten_thousandths / 10_000).tolist())
-    topics = [[] if value is None else next(each_topics) for value in packed]
-    proportions = [[] if value is None else next(each_proportions) for value in packed]
+    topics: list[list[int]] = [[] for _ in packed]
+    proportions: list[list[float]] = [[] for _ in packed]
+    places = [place for place, value in enumerate(packed) if value is not None]
+    decoded = zip(
+        places,
+        topics_of_trained.tolist(),
+        (ten_thousandths / 10_000).tolist(),
+        strict=True,
+    )
+    for place, largest, shares in decoded:
+        topics[place] = largest
+        proportions[place] = shares
     return topics, proportions
 
 

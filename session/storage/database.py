@@ -183,6 +183,10 @@ def database(connection: Connection) -> "Database":
     If pandas is installed, sqlite-utils imports it to support one more type of column, which no
     session has. That would add a third of a second to the start of every trainer.
     """
+    if "sqlite_utils" in sys.modules:
+        from sqlite_utils import Database
+
+        return Database(connection)
     without_pandas = _WithoutPandas()
     # A new list each time: another thread may be going through the present one.
     sys.meta_path = [without_pandas, *sys.meta_path]

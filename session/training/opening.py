@@ -78,7 +78,7 @@ def _like(spec: ModelSpec) -> OnlineModel:
 
 
 def _documents() -> Minibatch:
-    """Each has every word once."""
+    """Documents for compiling the kernels: each has every word once."""
     W = WARM_UP_WORDS
     D = WARM_UP_DOCUMENTS
     word_ids = np.tile(np.arange(W, dtype=np.int32), D)

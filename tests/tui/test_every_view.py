@@ -9,27 +9,40 @@ from wikitopics.tui.bars import Hint, KeyBar
 from wikitopics.tui.main_screen import VIEWS
 from wikitopics.tui.topic_list import TopicList
 
-KEYS = ["escape", "1"], "2", "3", "4", "5", "6", "7", "7E", "i"
-"""How each of `VIEWS` is opened."""
+KEYS = {
+    "Dashboard": ["escape", "1"],
+    "Topics": "2",
+    "Articles": "3",
+    "Crawl": "4",
+    "Log": "5",
+    "Sessions": "6",
+    "Atlas": "7",
+    "Emergence": "7E",
+    "Ask": "i",
+}
+"""The keys that open each of `VIEWS`, by its title."""
+
+
+def test_keys_open_every_view():
+    assert list(KEYS) == list(VIEWS)
 
 
 async def test_every_view_at_every_size(shown, live):
     async with shown(live, size=(80, 24), words="LIVE") as (app, pilot):
         for size in ((40, 12), (300, 100), (120, 40), (80, 24)):
             await pilot.resize_terminal(*size)
-            for index, keys in enumerate(KEYS):
+            for title, keys in KEYS.items():
                 await pilot.press(*keys)
-                await seeing.until_true(lambda index=index: is_open(app, index))
+                await seeing.until_true(lambda title=title: is_open(app, title))
                 await seeing.until_true(lambda: fills_the_room(app))
                 bar = seeing.lines(app)[-1]
                 assert size[0] < 80 or keys == "i" or ("? Help " in bar and "q Quit " in bar), bar
 
 
-def is_open(app, index):
+def is_open(app, title):
     """Whether this view is in sight and takes keys."""
     main = app.main
-    kind = list(VIEWS.values())[index]
-    return main.ready and isinstance(main.view, kind) and main.focused is main.view.home()
+    return main.ready and isinstance(main.view, VIEWS[title]) and main.focused is main.view.home()
 
 
 def fills_the_room(app):
@@ -52,9 +65,9 @@ async def test_every_binding_in_the_bar_can_be_pressed(shown, live, monkeypatch)
     monkeypatch.setattr(KeyBar, "show", show)
     async with shown(live, size=(120, 30), words="lda 1,3") as (app, pilot):
         done = set[str]()
-        for index, keys in enumerate(KEYS):
+        for title, keys in KEYS.items():
             await pilot.press(*keys)
-            await seeing.until_true(lambda index=index: is_open(app, index))
+            await seeing.until_true(lambda title=title: is_open(app, title))
             for hint in [
                 hint for hint in hints if not re.search(r"leave|app\.view|ask|births", hint.action)
             ]:

@@ -14,9 +14,9 @@ from textual.widgets import Input
 from tests.tui import canned, seeing
 from tests.tui.standins import topic
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.commands import COMMAND, TITLE, fitness, fitness_of_title, is_scattered
 from wikitopics.tui.inks import Clickable, Drawn
 from wikitopics.tui.lists import RowList
+from wikitopics.tui.palette import COMMAND, TITLE, fitness, fitness_of_title, is_scattered
 from wikitopics.tui.questions import Rename
 from wikitopics.tui.text import nearness
 from wikitopics.tui.topic_list import TopicList

@@ -80,11 +80,11 @@ def _tables_and_metrics() -> str:
 
 
 def _default_formats() -> str:
-    formats = ["csv"]
+    defaults = ["csv"]
     for table in exports.TABLES.values():
         if table.formats[0] != "csv":
-            formats.append(f"{table.formats[0]} for {table.name}")
-    return ", ".join(formats)
+            defaults.append(f"{table.formats[0]} for {table.name}")
+    return ", ".join(defaults)
 
 
 _TABLES_WITH_ALL = [table for table in exports.TABLES.values() if table.everything]

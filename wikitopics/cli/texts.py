@@ -138,7 +138,8 @@ def infer_files(
         show = command("vocab show", reader.path)
         raise SessionError(f"{contain} no {what} of the session's vocabulary (`{show}` prints it)")
     word_counts = map(vocabulary.n_words_in, texts)
-    return list(map(Inferred, word_counts, known.tolist(), theta))
+    each = zip(word_counts, known.tolist(), theta, strict=True)
+    return [Inferred(*inferred) for inferred in each]
 
 
 def _called(file: str) -> str:

@@ -56,8 +56,8 @@ def is_finished(
     except BadUsage as error:  # the arguments are right, but not those of this session
         raise SessionError(f"{error}{start_over}") from None
     if position and is_the_same:
-        texts = TextFiles([str(files.texts)], lines=settings.source_options.get(LINES.name))
         try:
+            texts = TextFiles([str(files.texts)], lines=settings.source_options.get(LINES.name))
             texts.mark(position)  # raises if the file holds other texts than the session has read
         except BadSource:
             if not adds:

@@ -160,9 +160,8 @@ def train(
             # True also for a name that is too long, which is refused below.
             is_new = replace or not os.path.exists(path)
             settings, _ = new_settings(request, request.kind())  # raises for a wrong request
-            titles_are_numbers = not is_new and are_numbered(path)
             has_own_ids = ids_are_given or not are_row_numbers(labels)
-            ids_are_titles = has_own_ids and not titles_are_numbers
+            ids_are_titles = has_own_ids and (is_new or not are_numbered(path))
             documents = lines_of_texts(
                 arguments,
                 notes.append,
