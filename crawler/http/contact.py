@@ -22,8 +22,9 @@ from wikitopics.crawler.http.rules import is_wikimedia, wiki_address
 
 _MOST_READ = 20_000
 """The most characters of a text that are examined."""
+# The group is not possessive: up to Python 3.11.4, one that holds an assertion may fail to match.
 _TAG = re.compile(
-    r"<(?:script|style)\b[^>]*+>[^<]*+(?:<(?!/)[^<]*+)*+</(?:[a-z]{1,10}>)?|<[^>]{0,1000}>",
+    r"<(?:script|style)\b[^>]*+>[^<]*+(?:<(?!/)[^<]*+)*</(?:[a-z]{1,10}>)?|<[^>]{0,1000}>",
     re.DOTALL | re.IGNORECASE,
 )
 _HUGE_REFERENCE = re.compile(r"&#x?[0-9a-fA-F]{9,}+")
