@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+from numpy.typing import NDArray
+
 from wikitopics.model import CompletionSet, Minibatch, OnlineModel, kinds
 from wikitopics.model.checking import check_rows
 from wikitopics.session.errors import errors_of
@@ -54,10 +56,10 @@ class Measured:
     perplexities: Mapping[str, float]
 
 
-def checked_rows(model: OnlineModel, method: str, *batch: Minibatch) -> Any:
+def checked_rows(model: OnlineModel, method: str, *batch: Minibatch) -> NDArray[Any]:
     """What this method of a model returns. Raises `SessionError` if a model of another package
     returns something else than `check_model` expects."""
-    rows = getattr(model, method)(*batch)
+    rows: NDArray[Any] = getattr(model, method)(*batch)
     if model.kind in kinds.built_in:
         return rows
     K = model.n_topics
