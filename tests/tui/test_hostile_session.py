@@ -126,9 +126,9 @@ async def test_every_view_of_a_strange_session(shown, tmp_path, monkeypatch, par
         async with shown(path, size=(200, 60)) as (app, pilot):
             await seeing.until_true(lambda: app.latest is not None or app.watched.trouble)
             assert not app.watched.trouble
-            for index, opens in enumerate(KEYS):
+            for index, (title, opens) in enumerate(KEYS.items()):
                 await pilot.press("escape", *opens)
-                await seeing.until_true(lambda index=index: is_open(app, index))
+                await seeing.until_true(lambda title=title: is_open(app, title))
                 for key in CHART_KEYS if opens != "i" else ():
                     if key in app.screen.active_bindings:
                         await pilot.press(key)

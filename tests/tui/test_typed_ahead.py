@@ -83,7 +83,7 @@ async def test_what_is_typed_ahead_is_not_lost(open_app, live, monkeypatch, owne
     app = open_app(live)
     async with app.run_test(size=(120, 40)) as pilot:
         await seeing.until(pilot, "Atlas · ")
-        assert is_open(app, 6)
+        assert is_open(app, "Atlas")
 
 
 @pytest.mark.parametrize(("owner", "step"), STEPS)
@@ -191,9 +191,9 @@ async def test_every_key_and_command_before_the_first_look(shown, live, tmp_path
     done = set()
     commands = set()
     async with shown(live, size=(120, 40)) as (app, pilot):
-        for index, opens in enumerate(KEYS):
+        for title, opens in KEYS.items():
             await pilot.press(*opens)
-            await seeing.until_true(lambda index=index: is_open(app, index))
+            await seeing.until_true(lambda title=title: is_open(app, title))
             for key in EVERY_KEY:
                 active = app.screen.active_bindings.get(key)
                 means = (key, active and (active.binding.action, type(active.node)))
@@ -204,7 +204,7 @@ async def test_every_key_and_command_before_the_first_look(shown, live, tmp_path
                 while len(app.screen_stack) > 1 or app.main.finding:
                     await pilot.press("escape")
             await pilot.press("escape", *opens)
-            await seeing.until_true(lambda index=index: is_open(app, index))
+            await seeing.until_true(lambda title=title: is_open(app, title))
             await every_command(app, pilot, commands)
         assert {key for key, _ in done} == {
             key for key in EVERY_KEY if key not in (*ENDS, "ctrl+z") and not key.isdigit()

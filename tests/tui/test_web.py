@@ -73,9 +73,9 @@ async def test_no_key_and_no_command_changes_anything(live, told, tmp_path, monk
 
     async with app.run_test(size=(120, 40)) as pilot:
         await seeing.until(pilot, "film, actor")
-        for index, opens in enumerate(KEYS):
+        for title, opens in KEYS.items():
             await pilot.press(*opens)
-            await seeing.until_true(lambda index=index: is_open(app, index))
+            await seeing.until_true(lambda title=title: is_open(app, title))
             commands |= {each.title: each for each in app.get_system_commands(app.screen)}
             bound = {
                 key for _, bindings in app.screen._binding_chain for key in bindings.key_to_bindings
