@@ -73,6 +73,8 @@ class TypedAhead:
             return False
 
         def opened() -> None:
+            if front in self._opened:
+                return  # the message was sent twice; keys typed in two turns would overtake
             self._opened.add(front)
             self._app.call_later(self.type_next)
 
