@@ -83,6 +83,11 @@ def noun(source: str) -> str:
     return "documents" if described(source).own else "articles"
 
 
+def singular(nouns: str) -> str:
+    """The noun for one of them: "articles" -> "article"."""
+    return nouns.removesuffix("s")
+
+
 READS = "document reads"
 """What is counted where documents are read several times."""
 

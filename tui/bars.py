@@ -14,11 +14,11 @@ from textual.strip import Strip
 from textual.widgets import Input
 
 from wikitopics.session.records import Status
-from wikitopics.session.sources import described, unit_noun
+from wikitopics.session.sources import described, singular, unit_noun
 from wikitopics.tui.inks import Clickable, Drawn, Line, Part
 from wikitopics.tui.session_view import Replay
 from wikitopics.tui.terminal import bindings, table
-from wikitopics.tui.text import age, clock, count, limited, share, singular, squeezed, visible
+from wikitopics.tui.text import age, clock, count, limited, share, squeezed, visible
 
 # The top line: whether the trainer is alive, what it reads, its progress, and when it last saved.
 #

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from wikitopics.session.metrics import SCORES, Metric
 from wikitopics.session.records import Curve
+from wikitopics.session.sources import singular
 from wikitopics.tui.axes import duration
 from wikitopics.tui.plot import Drawing, Series
 from wikitopics.tui.session_view import Choice, SessionView
-from wikitopics.tui.text import age, bar, clock, count, measured, plural, short, singular, visible
+from wikitopics.tui.text import age, bar, clock, count, measured, plural, short, visible
 
 X_KINDS = ("articles", "words", "time")
 

@@ -14,11 +14,11 @@ from wikitopics.session.escapes import visible
 from wikitopics.session.options import ARTICLES
 from wikitopics.session.paths import command
 from wikitopics.session.records import Flow, Status, age
-from wikitopics.session.sources import described, noun, unit_noun
+from wikitopics.session.sources import described, noun, singular, unit_noun
 from wikitopics.tui.bars import progress
 from wikitopics.tui.inks import Line, Part
 from wikitopics.tui.session_view import SessionView
-from wikitopics.tui.text import bar, clock, count, folded, plural, short, singular, spark
+from wikitopics.tui.text import bar, clock, count, folded, plural, short, spark
 
 STEADY = 0.05
 """Changes of a rate by less than this share are not magnified."""

@@ -11,10 +11,11 @@ from textual.system_commands import SystemCommandsProvider
 
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import in_line
+from wikitopics.session.sources import singular
 from wikitopics.tui.host import Host
 from wikitopics.tui.main_screen import Main
 from wikitopics.tui.terminal import is_refused
-from wikitopics.tui.text import MISMATCH, nearness, plural, share, singular, visible
+from wikitopics.tui.text import MISMATCH, nearness, plural, share, visible
 from wikitopics.tui.topic_order import matching
 
 MOST_TOPICS = 8

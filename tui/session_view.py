@@ -19,8 +19,8 @@ from wikitopics.session.records import (
     TopicEvent,
     TopicRow,
 )
-from wikitopics.session.sources import noun, unit_noun
-from wikitopics.tui.text import plural, singular
+from wikitopics.session.sources import noun, singular, unit_noun
+from wikitopics.tui.text import plural
 
 ModelTopics = Mapping[str, tuple[TopicRow, ...]]
 """model -> its topics, topic k at index k."""

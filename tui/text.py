@@ -90,11 +90,6 @@ def plural(number: int, noun: str) -> str:
     return f"{count(number)} {noun}"
 
 
-def singular(nouns: str) -> str:
-    """The noun for one of them: "articles" -> "article"."""
-    return nouns.removesuffix("s")
-
-
 MISMATCH = 3
 """The `nearness` of a text that is not found."""
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow
-from wikitopics.session.sources import described, noun
+from wikitopics.session.sources import described, noun, singular
 from wikitopics.session.storage.proportions import title_key
 from wikitopics.session.storage.reader import SessionReader
 
@@ -170,8 +170,7 @@ def not_found(reader: SessionReader, title: str, *, or_file: bool = False) -> Se
         else:
             why = "was held out, not trained on: its topic proportions are not recorded"
         return SessionError(f"{article.title!r} {why}")
-    singular = noun(source).removesuffix("s")
-    message = f"no trained {singular} is called {title!r}"
+    message = f"no trained {singular(noun(source))} is called {title!r}"
     if or_file:
         message += ", and there is no such file"
     titles = {article.title.casefold(): article.title for article in alike if article.topics}

@@ -165,7 +165,7 @@ def ended(stream: Stream) -> str:
     limit = stream.article_limit
     if limit is not None and articles >= limit:
         return f"--articles {limit:,} has been reached"
-    noun = sources.noun(stream.settings.source).removesuffix("s")
+    noun = sources.singular(sources.noun(stream.settings.source))
     if BEFORE in stream.settings.source_options:
         noun = f"added {noun}"
     times = "once" if stream.passes == 1 else f"{stream.passes:,} times"

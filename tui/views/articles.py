@@ -9,6 +9,7 @@ from textual import events
 from textual.app import ComposeResult
 
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
+from wikitopics.session.sources import singular
 from wikitopics.tui.inks import (
     MIX,
     NO_MARKS,
@@ -23,7 +24,7 @@ from wikitopics.tui.inks import (
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.session_view import MIXED, Leading, SessionView
 from wikitopics.tui.terminal import bindings
-from wikitopics.tui.text import count, cut, nearness, padded, plural, singular, visible, weight
+from wikitopics.tui.text import count, cut, nearness, padded, plural, visible, weight
 from wikitopics.tui.views.view import View
 
 # Articles, one per line, with what a model made of each: a list, and the newest of those being

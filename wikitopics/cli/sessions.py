@@ -12,7 +12,7 @@ import click
 from wikitopics.cli import options, output
 from wikitopics.cli.options import Command, Group
 from wikitopics.session.paths import command, session_folder, session_path
-from wikitopics.session.sources import described, noun, unit_noun
+from wikitopics.session.sources import described, noun, singular, unit_noun
 from wikitopics.session.system import in_use, owner
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
     with options.reading(session) as reader, reader.one_moment():
         name = reader.model_named(model)
         rows = listed_articles(reader, name, topic, limit)
-        singular = noun(reader.settings().source).removesuffix("s")
+        article = singular(noun(reader.settings().source))
     if as_json:
         values = []
         for row in rows:
@@ -186,7 +186,7 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
         output.put_json(values)
         return
     if not rows:
-        output.say(f"no stored {singular} has topic {topic} of {name} as its largest")
+        output.say(f"no stored {article} has topic {topic} of {name} as its largest")
         return
     output.put_line(f"{'share':>6} {'words':>7}  title")
     for row in rows:

@@ -41,7 +41,7 @@ from wikitopics.session.records import (
     skips_told,
 )
 from wikitopics.session.settings import Settings
-from wikitopics.session.sources import described, noun, unit_noun
+from wikitopics.session.sources import described, noun, singular, unit_noun
 from wikitopics.session.storage.database import VERSION
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.topics import at_even_ratios
@@ -350,7 +350,7 @@ def _metrics(
     """
     texts = noun(status.source)
     if status.held_out == 1:
-        texts = texts.removesuffix("s")
+        texts = singular(texts)
     held_out = f"{status.held_out:,} held-out {texts}"
     metrics = metrics_of(reader)
     charts = []
