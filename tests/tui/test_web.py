@@ -121,8 +121,12 @@ def served(trained, spawn, monkeypatch):
 
 def viewers(process):
     """The processes behind browsers."""
-    tasks = Path(f"/proc/{process.pid}/task").iterdir()
-    return [int(pid) for task in tasks for pid in (task / "children").read_text().split()]
+    children = []
+    for thread in Path(f"/proc/{process.pid}/task").iterdir():
+        # A thread may end between being listed and being asked.
+        with contextlib.suppress(OSError):
+            children += map(int, (thread / "children").read_text().split())
+    return children
 
 
 def get(address, path, **headers):
