@@ -15,7 +15,7 @@ from benchmarks.harness import Figures, Points
 from wikitopics.model import CompletionSet, Minibatch, OnlineLDA
 from wikitopics.model.coherence import npmi_of_words
 from wikitopics.model.online import IN_USE, top_words
-from wikitopics.model.relevance import most_relevant
+from wikitopics.model.relevance import by_relevance
 from wikitopics.session.records import SNAPSHOT_WORDS
 
 if TYPE_CHECKING:
@@ -245,13 +245,13 @@ def quality(
     shares: (K,) each topic's share of the words; None: all topics are in use, each as much as any
     other.
     documents: those that tell which words occur together.
-    relevant: take the ten most relevant of the 20 leading words, as the screen shows them.
+    relevant: take the ten most relevant of the 20 leading words.
     """
     shares = np.ones(len(topics)) if shares is None else np.asarray(shares)
     leading: NDArray[Any] = top_words(topics, SNAPSHOT_WORDS).astype(np.int32)
     if relevant:
         probabilities = np.take_along_axis(topics, leading, axis=1)
-        leading = most_relevant((leading, probabilities), shares)
+        leading, _ = by_relevance((leading, probabilities), shares)
     in_use = shares > IN_USE
     ten_words = leading[in_use, :10]
     coherence = float(npmi_of_words(ten_words, documents).mean())

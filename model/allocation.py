@@ -29,7 +29,7 @@ from numpy.typing import DTypeLike, NDArray
 from wikitopics.model import mixture
 from wikitopics.model.lambda_ import Lambda, topics_from
 from wikitopics.model.minibatch import Floats, Ids, Indices, Minibatch, Vector
-from wikitopics.model.online import OnlineModel
+from wikitopics.model.online import OnlineModel, RelevantWords
 from wikitopics.model.options import LARGEST
 from wikitopics.model.schedules import THETA_STEPS, HDPRecipe, Stage, StepSizes, WarmStart
 from wikitopics.model.states import MOST, Entry, State, bounded
@@ -156,6 +156,10 @@ class LambdaModel(OnlineModel):
     def top_words(self, n: int) -> tuple[Ids, NDArray[np.float32]]:
         """See `OnlineModel.top_words`."""
         return self._topics.top_words(n, self._apart)
+
+    def relevant_words(self, n: int, weight: float) -> RelevantWords:
+        """See `OnlineModel.relevant_words`."""
+        return self._topics.relevant_words(n, weight, self.topic_shares(), self._apart)
 
     def topic_shares(self) -> Vector:
         """(K,) each topic's share of the words of the corpus, sums to 1."""

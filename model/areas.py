@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model.distances import classical_scaling
-from wikitopics.model.naming import all_words_relevant
+from wikitopics.model.naming import all_words_fit
 from wikitopics.model.online import IN_USE, Leading, OnlineModel
 from wikitopics.model.relevance import most_relevant_to
 
@@ -364,7 +364,7 @@ def names(
     chosen: dict[int, tuple[str, ...]] = {}
     used: list[str] = []
     for area, words in relevant.items():
-        if area in before and all_words_relevant(before[area], words):
+        if area in before and all_words_fit(before[area], words):
             chosen[area] = tuple(before[area])
             used += chosen[area]
     for area, words in relevant.items():

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model.distances import affinity
-from wikitopics.model.naming import WORDS_IN_NAME, most_words_relevant
+from wikitopics.model.naming import WORDS_IN_NAME, most_words_fit
 from wikitopics.model.online import IN_USE, Leading
-from wikitopics.model.relevance import most_relevant, ownership
+from wikitopics.model.relevance import ownership
 
 Kind = Literal["born", "died", "split", "merged", "renamed"]
 OBSERVATIONS = 3
@@ -49,10 +49,16 @@ class Change:
 class TopicState:
     """The topics of a model at one moment."""
 
-    def __init__(self, leading: Leading, shares: NDArray[Any]) -> None:
-        """``shares``: (K,) of the corpus."""
+    def __init__(
+        self,
+        leading: Leading,
+        shown: NDArray[np.integer[Any]],
+        shares: NDArray[Any],
+    ) -> None:
+        """``shown``: (K, n) the ids of the topics' words in the order in which they are shown;
+        ``shares``: (K,) of the corpus."""
         self.leading = leading
-        self.relevant = most_relevant(leading, shares)
+        self.shown = shown
         of_first_words = ownership(leading, shares)[:, :FIRST_WORDS]
         owned = of_first_words.mean(axis=1)
         largest = np.sort(shares)[-LARGEST_TOPICS:]
@@ -72,7 +78,7 @@ def changes(observations: Sequence[TopicState], alive: Collection[int]) -> list[
     if len(observations) < OBSERVATIONS:
         return []
     first, *_, last = observations
-    K = len(last.relevant)
+    K = len(last.shown)
     is_alive = np.isin(np.arange(K), list(alive))
     qualify = np.all([observation.may_be_born for observation in observations], axis=0)
     fail = np.all([observation.may_die for observation in observations], axis=0)
@@ -81,10 +87,9 @@ def changes(observations: Sequence[TopicState], alive: Collection[int]) -> list[
     stay = is_alive & ~dead
     events = []
     for topic in np.flatnonzero(born).tolist():
-        name = last.relevant[topic, :WORDS_IN_NAME].tolist()
+        name = last.shown[topic, :WORDS_IN_NAME].tolist()
         lasting = [
-            most_words_relevant(name, observation.relevant[topic].tolist())
-            for observation in observations
+            most_words_fit(name, observation.shown[topic].tolist()) for observation in observations
         ]
         if not all(lasting):
             continue

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from wikitopics.model.completion import document_completion
 from wikitopics.model.minibatch import Minibatch
-from wikitopics.model.online import OnlineModel
+from wikitopics.model.online import OnlineModel, lift_factors
 from wikitopics.model.options import HALF_LIFE, TAKEN
+from wikitopics.model.relevance import RELEVANCE
 from wikitopics.model.states import Plain, State, StateError
 from wikitopics.option import NAME, fault_in
 
@@ -173,15 +174,23 @@ def _check_topics(model: OnlineModel) -> None:
     ids = np.array([3, 1, 7])
     rows = model.topic_rows(ids)
     leading, probabilities = model.top_words(5)
+    relevant = model.relevant_words(5, RELEVANCE)
     prior = model.document_prior()
     _check_shape("topic_rows", rows, (3, K))
     _check_shape("top_words", leading, (K, 5))
+    _check_shape("relevant_words", relevant.ids, (K, 5))
     _check_shape("document_prior", prior, (K,))
     largest = -np.sort(-topics)[:, :5]
     of_leading = np.take_along_axis(topics, leading, axis=1)
+    of_relevant = np.take_along_axis(topics, relevant.ids, axis=1)
+    factors = lift_factors(model.topic_shares() @ topics, RELEVANCE)
+    most_relevant = -np.sort(-topics * factors)[:, :5]
+    found_relevant = of_relevant * factors[relevant.ids]
     _check_close(rows, topics[:, ids].T, "topic_rows are not those of topics")
     _check_close(probabilities, largest, "top_words are not the most probable")
     _check_close(probabilities, of_leading, "top_words are otherwise in topics")
+    _check_close(found_relevant, most_relevant, "relevant_words are not the most relevant")
+    _check_close(relevant.probabilities, of_relevant, "relevant_words are otherwise in topics")
     assert np.all(prior > 0), "expected a document_prior that is positive everywhere"
     assert 1 <= model.topics_in_use() <= K, f"expected from 1 to {K} topics in use"
 
@@ -201,6 +210,7 @@ def measuring_changes_nothing(make: Make) -> None:
         model.topics_in_use()
         model.topic_rows(np.arange(3))
         model.top_words(3)
+        model.relevant_words(3, RELEVANCE)
         document_completion(model, third)
 
 

@@ -11,6 +11,10 @@ from numpy.typing import NDArray
 from wikitopics.model.minibatch import Minibatch
 from wikitopics.model.online import top_words
 
+ALMOST_ALL = 0.99
+"""The largest share of documents that counts as containing a pair of words (`associations`): NPMI
+has no limit as the share approaches 1."""
+
 
 def npmi(topics: NDArray[Any], reference: Minibatch, n: int = 10) -> NDArray[np.float64]:
     """(K,) coherence of each topic: the mean NPMI of all pairs of its n most probable words, within
@@ -43,6 +47,32 @@ def npmi_of_words(leading: NDArray[np.integer[Any]], reference: Minibatch) -> ND
         both = _numbers_of_documents(together) / D
         coherence[k] = _npmi(single[k, first], single[k, second], both).mean()
     return coherence
+
+
+def associations(words: NDArray[np.integer[Any]], reference: Minibatch) -> NDArray[np.float64]:
+    """(K, n, n) how strongly each pair of a topic's words goes together, for (K, n) word ids.
+
+    It is the NPMI of the pair as in `npmi`, but with one document added to those that contain both
+    words, and one to those expected to if the words were independent: where documents are few, or
+    words rare, the result is near 0. 0 for a word and itself, and everywhere if there are no
+    documents.
+    """
+    K, n = words.shape
+    D = int(np.count_nonzero(np.diff(reference.indptr)))
+    strengths = np.zeros((K, n, n))
+    if D == 0 or n < 2:
+        return strengths
+    occurs = _occurrences(words, reference)
+    first, second = np.triu_indices(n, 1)
+    single = _numbers_of_documents(occurs)
+    for k in range(K):
+        together = _numbers_of_documents(occurs[k, first] & occurs[k, second])
+        expected = single[k, first] * single[k, second] / D
+        share = np.minimum((together + 1) / D, ALMOST_ALL)
+        strength = np.log((together + 1) / (expected + 1)) / -np.log(share)
+        strengths[k, first, second] = strength
+        strengths[k, second, first] = strength
+    return strengths
 
 
 def _numbers_of_documents(occurs: NDArray[np.uint8]) -> NDArray[np.int64]:

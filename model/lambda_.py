@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from wikitopics.model import options as check
 from wikitopics.model.minibatch import Floats, Ids, Indices, Minibatch, Threads, Vector
-from wikitopics.model.online import WORDS_A_DOCUMENT
+from wikitopics.model.online import WORDS_A_DOCUMENT, RelevantWords, lift_factors
 from wikitopics.model.options import LARGEST
 from wikitopics.model.states import FLOATS, TINY, Entry
 
@@ -252,6 +252,38 @@ class Lambda:
         totals = self._as_read(apart).totals
         probabilities = largest / totals[:, None]
         return leading, probabilities.astype(np.float32)
+
+    def relevant_words(self, n: int, weight: float, shares: Vector, apart: float) -> RelevantWords:
+        """See `OnlineModel.relevant_words`; reads all topics once, or twice if they are
+        decorrelated.
+
+        shares: (K,) of the corpus
+        """
+        from wikitopics.model.kernels import leading_words
+
+        check.at_least_one(n=n)
+        totals = self._as_read(apart).totals
+        of_topics = shares / totals
+        shape = (self.n_topics, min(n, self.n_words))
+        ids = np.zeros(shape, np.int32)
+        largest = np.full(shape, -1, self.dtype)
+        factors = np.empty(self.n_words)
+        for start, rows in self._unscaled(apart):
+            stop = start + len(rows)
+            of_corpus = rows[:, : self.n_topics] @ of_topics
+            factors[start:stop] = lift_factors(of_corpus, weight)
+            scores = rows * factors[start:stop, None]
+            leading_words(start, scores.astype(self.dtype, copy=False), ids, largest)
+        with np.errstate(divide="ignore"):
+            relevances = np.log(largest / totals[:, None])
+        factors_of_words = factors[ids]
+        probabilities = np.divide(
+            largest / totals[:, None],
+            factors_of_words,
+            out=np.zeros(shape),
+            where=factors_of_words > 0,
+        )
+        return RelevantWords(ids, probabilities.astype(np.float32), relevances)
 
     def Elog_rows(self, word_ids: Ids) -> Vector:
         """(U, K) E[log beta_kw] of some words, one row per word."""

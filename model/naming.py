@@ -5,56 +5,54 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 WORDS_IN_NAME = 3
-LEADING_WORDS = 2
-"""How many of the words of a name must be among the topic's most probable words, for the name to be
-shown."""
-MOST_RELEVANT = 10
-"""A name is kept while its words are among this many of the topic's most relevant words."""
+SHORTEST_STEM = 3
+"""The fewest letters that two forms of a word have in common."""
+LONGEST_ENDING = 2
+"""The most letters by which two forms of a word differ in length."""
+FITTING_WORDS = 10
+"""A name fits a topic while its words are among this many of its words that are shown first."""
 
 
-def name_words(relevant: Sequence[str]) -> tuple[str, ...]:
-    """The words of a topic's name.
+def name_words(ordered: Sequence[str]) -> tuple[str, ...]:
+    """The words of a topic's name: the first ones, each in one form.
 
-    ``relevant``: the topic's words, the most relevant first. Of two forms of a word ("film",
-    "films") only the first counts.
+    ``ordered``: the topic's words in the order in which they are shown
     """
-    chosen: list[str] = []
-    for word in relevant:
-        if not any(_same_word(word, other) for other in chosen):
-            chosen.append(word)
-        if len(chosen) == WORDS_IN_NAME:
-            break
-    return tuple(chosen)
+    return tuple(ordered[place] for place in first_forms(ordered)[:WORDS_IN_NAME])
 
 
-def most_words_relevant(name: Sequence[Hashable], relevant: Sequence[Hashable]) -> bool:
-    """Whether all of a name's words but one are among a topic's most relevant words.
+def first_forms(words: Sequence[str]) -> list[int]:
+    """The places, ascending, of the words that are not a form of an earlier one: of "film" and
+    "films", only of the first."""
+    chosen: list[int] = []
+    alike: dict[str, list[str]] = {}  # the chosen words, by their first letters
+    for place, word in enumerate(words):
+        others = alike.setdefault(word[:SHORTEST_STEM], [])
+        if not any(_same_word(word, other) for other in others):
+            others.append(word)
+            chosen.append(place)
+    return chosen
 
-    ``name``, ``relevant``: both as words or both as ids, the most relevant first. A name of a
-    single word needs that word.
+
+def most_words_fit(name: Sequence[Hashable], ordered: Sequence[Hashable]) -> bool:
+    """Whether all of a name's words but one are among the first words of a topic.
+
+    ``name``, ``ordered``: both as words or both as ids; ``ordered``: the topic's words in the order
+    in which they are shown. A name of a single word needs that word.
     """
-    kept = set(name) & set(relevant[:MOST_RELEVANT])
+    kept = set(name) & set(ordered[:FITTING_WORDS])
     return len(kept) >= max(1, len(name) - 1)
 
 
-def all_words_relevant(name: Sequence[Hashable], relevant: Sequence[Hashable]) -> bool:
-    """Whether all of a name's words are among a topic's most relevant words; arguments as for
-    `most_words_relevant`."""
-    return set(name) <= set(relevant[:MOST_RELEVANT])
-
-
-def has_leading_words(name: Sequence[Hashable], leading: Sequence[Hashable]) -> bool:
-    """Whether at least two of a name's words are among ``leading``, the topic's most probable
-    words; always true of a name of one word."""
-    if len(name) < LEADING_WORDS:
-        return True
-    shared = set(name) & set(leading)
-    return len(shared) >= LEADING_WORDS
+def all_words_fit(name: Sequence[Hashable], ordered: Sequence[Hashable]) -> bool:
+    """Whether all of a name's words are among the first words of a topic; arguments as for
+    `most_words_fit`."""
+    return set(name) <= set(ordered[:FITTING_WORDS])
 
 
 def _same_word(one: str, other: str) -> bool:
     """Whether two words differ only in their last letters: "film" and "films", "party" and
-    "parties".
+    "parties", but not "band" and "bank", or "car" and "card".
 
     Titles, which have capitals, differ even then: "Iran" and "Iraq".
     """
@@ -62,7 +60,14 @@ def _same_word(one: str, other: str) -> bool:
     if is_title:
         return False
     short, long = sorted((one, other), key=len)
-    if len(short) < 3 or len(long) - len(short) > 2:
+    if len(short) < SHORTEST_STEM or len(long) - len(short) > LONGEST_ENDING:
         return False
-    stem = short[: max(3, len(short) - 1)]
-    return long.startswith(stem)
+    is_latin = long.isascii()
+    if long.startswith(short):
+        ending = long[len(short) :]
+        return not is_latin or len(short) > SHORTEST_STEM or ending in ("s", "es")
+    stem = short[:-1]
+    if is_latin and short.endswith("y"):
+        return long == f"{stem}ies"
+    shortest_stem = 5 if is_latin else 4
+    return len(stem) >= shortest_stem and long.startswith(stem)

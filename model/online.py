@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,19 @@ WORDS_A_DOCUMENT = 100
 """Assumed if nothing is known, as in [SVI13] footnote 6."""
 
 Leading = tuple[NDArray[np.int32], NDArray[np.float32]]
-"""(K, n) word ids and probabilities of each topic's n most probable words."""
+"""(K, n) word ids and probabilities of n words of each topic, its most probable ones unless another
+order is named."""
+
+
+class RelevantWords(NamedTuple):
+    """The most relevant words of each topic, most relevant first."""
+
+    ids: NDArray[np.int32]
+    """(K, n)"""
+    probabilities: NDArray[np.float32]
+    """(K, n)"""
+    relevances: NDArray[np.float64]
+    """(K, n) each up to a constant of its topic; -inf for a word without probability."""
 
 
 def top_words(topics: NDArray[Any], n: int = 10) -> NDArray[np.int64]:
@@ -47,6 +59,21 @@ def top_words(topics: NDArray[Any], n: int = 10) -> NDArray[np.int64]:
         order = np.argsort(-topic[candidates], kind="stable")
         leading.append(candidates[order[:n]])
     return np.stack(leading)
+
+
+def lift_factors(of_corpus: NDArray[Any], weight: float) -> NDArray[np.float64]:
+    """(W,) the factor p(w)^(weight - 1) by which the probability of each word is multiplied to
+    order words by relevance; 0 for a word that does not occur.
+
+    of_corpus: (W,) p(w), each word's share of the corpus, up to a factor
+    """
+    factors: NDArray[np.float64] = np.power(
+        of_corpus,
+        weight - 1,
+        out=np.zeros(len(of_corpus)),
+        where=of_corpus > 0,
+    )
+    return factors
 
 
 class OnlineModel(ABC):
@@ -201,6 +228,29 @@ class OnlineModel(ABC):
         ids = top_words(topics, n)
         probabilities = np.take_along_axis(topics, ids, axis=1)
         return ids.astype(np.int32), probabilities.astype(np.float32)
+
+    def relevant_words(self, n: int, weight: float) -> RelevantWords:
+        """(K, n) each topic's n most relevant words.
+
+        The relevance of a word is weight log p(w|k) + (1 - weight) log (p(w|k) / p(w)) [Sievert and
+        Shirley 2014], where p(w) is the word's share of the corpus. Ties go by word id; n beyond W
+        gives W. Override it if there is a quicker way than `topics`. Raises ValueError for n below
+        1.
+        """
+        check.at_least_one(n=n)
+        topics = self.topics()
+        of_corpus = self.topic_shares() @ topics
+        factors = lift_factors(of_corpus, weight)
+        scores = topics * factors
+        ids = top_words(scores, n)
+        probabilities = np.take_along_axis(topics, ids, axis=1)
+        with np.errstate(divide="ignore"):
+            relevances = np.log(np.take_along_axis(scores, ids, axis=1))
+        return RelevantWords(
+            ids.astype(np.int32),
+            probabilities.astype(np.float32),
+            relevances.astype(np.float64),
+        )
 
     @abstractmethod
     def topic_shares(self) -> NDArray[np.float64]:

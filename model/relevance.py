@@ -15,19 +15,34 @@ RELEVANCE = 0.6
 docs/topics.md says how it was chosen."""
 
 
-def ownership(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
+def ownership(
+    leading: Leading,
+    shares: NDArray[Any],
+    words: Leading | None = None,
+) -> NDArray[np.float64]:
     """(K, n) how far each leading word is its topic's own: the part that the topic has of the uses
     of the word in all topics that it leads.
 
     1 for a word that leads no other topic.
 
-    leading: each topic's n leading words and their probabilities
+    leading: each topic's leading words and their probabilities
     shares: (K,) each topic's share of the corpus
+    words: (K, n) the words that are asked about, if they are others; each counts in its own topic
+    even if it does not lead it
     """
     ids, _ = leading
     uses = _uses(leading, shares)
-    uses_of_words = np.bincount(ids.ravel(), uses.ravel(), minlength=1)  # by word id
-    return _quotients(uses, uses_of_words[ids])
+    if words is None:
+        uses_of_words = np.bincount(ids.ravel(), uses.ravel(), minlength=1)  # by word id
+        return _quotients(uses, uses_of_words[ids])
+    other_ids, _ = words
+    other_uses = _uses(words, shares)
+    leads = (other_ids[:, :, None] == ids[:, None, :]).any(axis=2)
+    all_ids = np.concatenate([ids, other_ids], axis=1)
+    all_uses = np.concatenate([uses, np.where(leads, 0, other_uses)], axis=1)
+    uses_of_words = np.bincount(all_ids.ravel(), all_uses.ravel(), minlength=1)
+    parts = _quotients(other_uses, uses_of_words[other_ids])
+    return np.minimum(parts, 1)  # the same probability may be rounded differently in both
 
 
 def _uses(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
@@ -73,14 +88,6 @@ def by_relevance(leading: Leading, shares: NDArray[Any], weight: float = RELEVAN
     ids, probabilities = leading
     order = np.argsort(-relevance(leading, shares, weight), axis=1, kind="stable")
     return np.take_along_axis(ids, order, axis=1), np.take_along_axis(probabilities, order, axis=1)
-
-
-def most_relevant(
-    leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE
-) -> NDArray[np.int32]:
-    """(K, n) the leading words by id, the most relevant first."""
-    ids, _ = by_relevance(leading, shares, weight)
-    return ids
 
 
 def most_relevant_to(

@@ -15,7 +15,20 @@ if TYPE_CHECKING:
     from wikitopics.model import Minibatch, OnlineModel
     from wikitopics.session.records import TopWords
 
-__all__ = ["METRICS", "OF_STREAM", "OF_TOPICS", "SCORES", "Evaluation", "Metric", "SessionMetric"]
+__all__ = [
+    "EARLIER",
+    "METRICS",
+    "NPMI_HELD_OUT",
+    "OF_STREAM",
+    "OF_TOPICS",
+    "SCORES",
+    "Evaluation",
+    "Metric",
+    "SessionMetric",
+]
+
+NPMI_HELD_OUT = "npmi_held_out"
+"""The coherence that versions before 1.3.0 measured in the held-out articles, and called npmi."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +36,8 @@ class Evaluation:
     """A model at one point of the stream, as its metrics see it."""
 
     model: "OnlineModel"
-    held_out: "Minibatch"
+    reference: "Minibatch"
+    """The articles in which the words of topics are counted together."""
     log_likelihood: float
     """The log-likelihood of the held-out articles, by document completion."""
     before: "TopWords | None" = None
@@ -47,7 +61,7 @@ def _npmi(evaluation: Evaluation) -> float:
     from wikitopics.session.records import COHERENT_WORDS
 
     word_ids, _ = evaluation.model.top_words(COHERENT_WORDS)
-    return float(npmi_of_words(word_ids, evaluation.held_out).mean())
+    return float(npmi_of_words(word_ids, evaluation.reference).mean())
 
 
 def _drift(evaluation: Evaluation) -> float | None:
@@ -91,8 +105,8 @@ OF_STREAM = (
 OF_TOPICS = (
     SessionMetric(
         "npmi",
-        "Coherence (NPMI) on {held_out}",
-        "how strongly topics' leading words occur together",
+        "Coherence (NPMI)",
+        "how strongly topics' leading words occur together where they were learnt",
         better="higher",
         brief="Coherence",
         measure=_npmi,
@@ -116,4 +130,13 @@ OF_TOPICS = (
     ),
 )
 """Qualities of the model's topics."""
+EARLIER = (
+    SessionMetric(
+        NPMI_HELD_OUT,
+        "Coherence (NPMI) on {held_out}",
+        "how strongly topics' leading words occur together; until 1.2",
+        better="higher",
+    ),
+)
+"""What earlier versions measured."""
 METRICS = (*SCORES, *OF_STREAM, *OF_TOPICS)

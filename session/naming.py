@@ -1,15 +1,19 @@
 """Names of topics, made of their words or given by a user."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.naming import name_words
-from wikitopics.model.relevance import by_relevance
+from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.naming import first_forms, name_words
+from wikitopics.model.online import Leading, OnlineModel
+from wikitopics.model.relevance import RELEVANCE
+from wikitopics.model.shown import CANDIDATES, in_shown_order
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.records import APART, TopWords, word_separator
+from wikitopics.session.records import APART, word_separator
 
 WORD_SEPARATOR = ", "
 """Stands between the words of a topic's name, unless some of them are titles or phrases: then
@@ -19,27 +23,48 @@ LONGEST_NAME = 60
 
 
 @dataclass(frozen=True, slots=True)
-class TopicNames:
-    """What is known about one model's topics between snapshots."""
+class ToldTopics:
+    """What events have told of one model's topics."""
 
     names: tuple[str, ...]
-    """The names made of words, by topic."""
+    """The name of each topic that events know: under which it was born, or to which it was renamed
+    since."""
     alive: frozenset[int]
     """The topics born and not dead."""
-    lasting: tuple[str, ...]
-    """The names used in events, by topic: the name under which the topic was born, or to which it
-    was renamed since. While a topic's lasting name does not suit its words, its entry in ``names``
-    differs from it."""
 
 
-def names_of(relevant: Iterable[NDArray[Any]], words: Sequence[str]) -> list[str]:
+def shown_words(model: OnlineModel, reference: Minibatch, words: Sequence[str], n: int) -> Leading:
+    """The ``n`` words of each topic of a model that are shown first, in that order; of several
+    forms of a word only one, unless there are too few others.
+
+    ``reference``: documents in which it is counted which words go together; ``words``: the
+    vocabulary, by id.
+    """
+    candidates = model.relevant_words(max(n, CANDIDATES), RELEVANCE)
+    ids, probabilities = forms_last(in_shown_order(candidates, reference), words)
+    return np.ascontiguousarray(ids[:, :n]), np.ascontiguousarray(probabilities[:, :n])
+
+
+def forms_last(ordered: Leading, words: Sequence[str]) -> Leading:
+    """The words of each topic in the same order, but further forms of a word come last."""
+    ids, probabilities = ordered
+    orders = []
+    for of_topic in ids.tolist():
+        first = first_forms([words[i] for i in of_topic])
+        others = sorted(set(range(len(of_topic))) - set(first))
+        orders.append([*first, *others])
+    order = np.array(orders, np.intp).reshape(ids.shape)
+    return np.take_along_axis(ids, order, axis=1), np.take_along_axis(probabilities, order, axis=1)
+
+
+def names_of(ordered: Iterable[NDArray[Any]], words: Sequence[str]) -> list[str]:
     """A name for each topic or group of topics, in one line: "river, lake, dam" or "World War II ·
     Berlin".
 
-    ``relevant``: the words of each by id, the most relevant first. ``words``: the vocabulary, by
-    id.
+    ``ordered``: the words of each by id, in the order in which they are shown. ``words``: the
+    vocabulary, by id.
     """
-    topics = ([words[i] for i in ids.tolist()] for ids in relevant)
+    topics = ([words[i] for i in ids.tolist()] for ids in ordered)
     return [joined(name_words(topic)) for topic in topics]
 
 
@@ -52,12 +77,6 @@ def parts(name: str) -> tuple[str, ...]:
     """The words of a topic's name."""
     separator = APART if APART in name else WORD_SEPARATOR
     return tuple(name.split(separator))
-
-
-def relevant_first(snapshot: TopWords) -> TopWords:
-    """The same words, each topic's most relevant ones first."""
-    word_ids, probabilities = by_relevance(snapshot.leading, snapshot.shares)
-    return replace(snapshot, word_ids=word_ids, probabilities=probabilities)
 
 
 def topic_name(name: str) -> str:

@@ -429,7 +429,10 @@ class Curve:
 
 
 SNAPSHOT_WORDS = 20
-"""The words of each topic stored in a snapshot."""
+"""The words of each topic stored in a snapshot: so many by probability, and so many as they are
+shown."""
+SHOWN_WORDS = 10
+"""The number of words shown of a topic, unless more are asked for."""
 COHERENT_WORDS = 10
 """The number of a topic's most probable words on which its coherence is measured."""
 
@@ -481,9 +484,13 @@ class TopicRow:
     """The name given to it, otherwise the words that tell it apart."""
     share: float
     words: tuple[tuple[str, float], ...]
-    """Its leading words, as many and in the order requested: (word, probability)."""
+    """Its most probable words, as many as requested: (word, probability)."""
+    shown: tuple[tuple[str, float], ...]
+    """As many words in the order in which they are shown: those first that tell it apart and go
+    with one another."""
     newcomers: frozenset[str]
-    """Words of `words` that are among its first ten now, but were not when the trend begins."""
+    """Words that are among the first ten of `words` or of `shown`, and were among neither when the
+    trend begins."""
     trend: tuple[float, ...]
     """Shares from `since` to now, oldest first."""
     articles: int
@@ -492,6 +499,11 @@ class TopicRow:
     """Where the trend begins: the snapshot nearest to half of `articles`, or the first one."""
     hidden: bool = False
     """Whether lists leave it out."""
+
+    @property
+    def all_words(self) -> list[str]:
+        """Those of `shown`, then the others of `words`."""
+        return list(dict(self.shown) | dict(self.words))
 
     @property
     def label(self) -> str:
@@ -510,17 +522,12 @@ class TopWords:
 
     model: int
     articles: int
-    word_ids: NDArray[np.int32]
-    """(K, n)"""
-    probabilities: NDArray[np.float32]
-    """(K, n)"""
+    leading: tuple[NDArray[np.int32], NDArray[np.float32]]
+    """(K, n) the most probable words, by id, and their probabilities; most probable first."""
+    shown: tuple[NDArray[np.int32], NDArray[np.float32]]
+    """(K, m) the same of the words in the order in which they are shown."""
     shares: NDArray[np.float32]
     """(K,)"""
-
-    @property
-    def leading(self) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-        """The form in which `model`'s functions compare topics."""
-        return self.word_ids, self.probabilities
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,7 +172,7 @@ class Wikitopics(Host):
                     self.choice.compared.remove(path)
                     words = f"{session_name(path)} is no longer compared: {why}"
                     self.notify(words, severity="warning")
-            code = await watch.update(metrics, relevant=self.choice.relevant)
+            code = await watch.update(metrics, by_probability=self.choice.by_probability)
             if not self.is_running:
                 return
             if code:

@@ -263,7 +263,7 @@ def _block(row: TopicRow, size: tuple[int, int], topic_count: int) -> tuple[str,
     cells_of_each = width * height // (3 * topic_count)
     lines = min(LINES, max(cells_of_each // (column + 4), 1))
     name = cut(visible(row.name) or f"#{row.topic}", column)
-    others = [visible(word) for word, _ in row.words if word not in parts(row.name)]
+    others = [visible(word) for word, _ in row.shown if word not in parts(row.name)]
     return (name, *folded(" ".join(others), column)[: lines - 1])
 
 

@@ -106,8 +106,8 @@ class Learnt(NamedTuple):
     committed_at: float
     metrics: tuple[str, ...]
     """The metrics wanted."""
-    relevant: bool
-    """Whether topics' most relevant words come first."""
+    by_probability: bool
+    """Whether topics' most probable words come first."""
     given_names: object
     """The names given to topics."""
     hidden_topics: object
@@ -115,7 +115,7 @@ class Learnt(NamedTuple):
     @property
     def of_topics(self) -> tuple[object, ...]:
         """What topics depend on, besides their snapshot."""
-        return self.relevant, self.given_names, self.hidden_topics
+        return self.by_probability, self.given_names, self.hidden_topics
 
 
 class Follower(Readers):
@@ -145,19 +145,19 @@ class Follower(Readers):
         metrics: Iterable[str],
         as_of: int | None = None,
         *,
-        relevant: bool = True,
+        by_probability: bool = False,
     ) -> SessionView:
         """The session as it is now, or as it was after ``as_of`` articles; raises a `SessionError`.
 
-        ``relevant``: with topics' most relevant words first, not the most probable.
+        ``by_probability``: with topics' most probable words as those shown.
         """
         wanted = tuple(metrics)
 
         def read(reader: SessionReader) -> SessionView:
-            session = self._read(reader, wanted, relevant)
+            session = self._read(reader, wanted, by_probability)
             if as_of is None:
                 return session
-            return self._back_at(reader, session, as_of, relevant)
+            return self._back_at(reader, session, as_of, by_probability)
 
         return await self.read(self._path, read)
 
@@ -178,7 +178,7 @@ class Follower(Readers):
         reader: SessionReader,
         session: SessionView,
         as_of: int,
-        relevant: bool,
+        by_probability: bool,
     ) -> SessionView:
         """The session as it was after ``as_of`` articles."""
         moment = session.moment(as_of)
@@ -189,20 +189,22 @@ class Follower(Readers):
         recent = () if last is None else tuple(reader.recent_articles(up_to=last))
         return session.back_at(
             as_of,
-            _topics(reader, session.models, as_of, relevant),
+            _topics(reader, session.models, as_of, by_probability),
             events,
             recent,
             _leading(reader, session.models, recent),
         )
 
-    def _read(self, reader: SessionReader, metrics: tuple[str, ...], relevant: bool) -> SessionView:
+    def _read(
+        self, reader: SessionReader, metrics: tuple[str, ...], by_probability: bool
+    ) -> SessionView:
         version = reader.version()
         now = time.monotonic()
         session = self._session
         known = self._learnt
-        is_same_request = known is not None and (metrics, relevant) == (
+        is_same_request = known is not None and (metrics, by_probability) == (
             known.metrics,
-            known.relevant,
+            known.by_probability,
         )
         is_recent = now - self._read_at < STATUS_EVERY
         if session is not None and is_recent and version == self._version and is_same_request:
@@ -235,7 +237,7 @@ class Follower(Readers):
         learnt = Learnt(
             status.committed_at,
             metrics,
-            relevant,
+            by_probability,
             reader.given_names(),
             reader.hidden_topics(),
         )
@@ -280,7 +282,7 @@ class Follower(Readers):
             atlases = {model: atlas(reader, model) for model in models}
             session = replace(
                 session,
-                topics=_topics(reader, models, None, learnt.relevant),
+                topics=_topics(reader, models, None, learnt.by_probability),
                 atlases={model: found for model, found in atlases.items() if found is not None},
                 changes=tuple(reader.topic_events()),
             )
@@ -299,12 +301,15 @@ def _topics(
     reader: SessionReader,
     models: Sequence[str],
     as_of: int | None,
-    relevant: bool,
+    by_probability: bool,
 ) -> ModelTopics:
-    return {
-        model: tuple(reader.topics(model, SNAPSHOT_WORDS, as_of, relevant=relevant))
-        for model in models
-    }
+    topics = {}
+    for model in models:
+        rows = reader.topics(model, SNAPSHOT_WORDS, as_of)
+        if by_probability:
+            rows = [replace(row, shown=row.words) for row in rows]
+        topics[model] = tuple(rows)
+    return topics
 
 
 def _leading(
@@ -372,15 +377,18 @@ class Watch:
         for readers in (self._follower, self._searcher, self._comparing):
             readers.close(wait=wait)
 
-    async def update(self, metrics: tuple[str, ...], *, relevant: bool) -> int | None:
-        """Read the session into `latest`, or say in `trouble` what is wrong. ``relevant``: as in
-        `Follower`.
+    async def update(self, metrics: tuple[str, ...], *, by_probability: bool) -> int | None:
+        """Read the session into `latest`, or say in `trouble` what is wrong.
+
+        ``by_probability``: as for `Follower.read_session`.
 
         Returns the exit code of the awaited trainer, if it failed before it opened the session.
         """
         as_of = None if self.replay is None else self.replay.articles
         try:
-            session = await self._follower.read_session(metrics, as_of, relevant=relevant)
+            session = await self._follower.read_session(
+                metrics, as_of, by_probability=by_probability
+            )
         except SessionError as error:
             self._cannot_read(error)
             return None

@@ -131,7 +131,7 @@ class Finds(Provider):
             return
         model = app.choice.model_of(session)
         for rank, row in enumerate(matching(session.topics_of(model), query)[:MOST_TOPICS]):
-            words = f"Topic, {share(row.share)}: {in_line(word for word, _ in row.words)}"
+            words = f"Topic, {share(row.share)}: {in_line(word for word, _ in row.shown)}"
             fit = max(
                 fitness(query, row.name),
                 fitness(query, f"#{row.topic}"),

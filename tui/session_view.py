@@ -183,8 +183,8 @@ class Choice:
     ascii_only: bool = False
     order: str = "share"
     """One of `ORDERS`."""
-    relevant: bool = True
-    """Whether a topic's most relevant words come first, not its most probable ones."""
+    by_probability: bool = False
+    """Whether a topic's most probable words come first, not those that tell it apart."""
     compared: list[Path] = field(default_factory=list)
     """The marked sessions, whose curves are drawn over those of the one on screen."""
     pinned: set[tuple[str, int]] = field(default_factory=set)

@@ -42,7 +42,7 @@ class TopicCard(Lines):
             name(self, "Topic")
         else:
             reason = f" · {why}" if why else ""
-            order = "words by relevance" if choice.relevant else "words by probability"
+            order = "words by probability" if choice.by_probability else "words"
             title = row.label + session.of_model(self._model) + reason
             name(self, title, f"{order} {session.topics_after(self._model)}")
         self.redraw()
@@ -101,18 +101,18 @@ class TopicCard(Lines):
         def line(index: int, cells: int) -> Line:
             return word_line(row, index, cells, self.ascii_only, self._marks.ink(row.topic))
 
-        if len(row.words) <= height or width < 2 * COLUMN:
-            return [line(i, width) for i in range(len(row.words))]
-        half = (len(row.words) + 1) // 2
+        if len(row.shown) <= height or width < 2 * COLUMN:
+            return [line(i, width) for i in range(len(row.shown))]
+        half = (len(row.shown) + 1) // 2
         return [line(i, width // 2) + line(half + i, width // 2) for i in range(half)]
 
 
 def word_line(row: TopicRow, index: int, width: int, ascii_only: bool, ink: str) -> Line:
     """The index-th word with its probability and a bar, in this ink, that compares it to the most
     probable; all ``width`` cells are used. No parts after the last word."""
-    if index >= len(row.words):
+    if index >= len(row.shown):
         return []
-    word, probability = row.words[index]
+    word, probability = row.shown[index]
     if word in row.newcomers:
         sign = NEWCOMER
         word_ink = "new"
@@ -124,7 +124,7 @@ def word_line(row: TopicRow, index: int, width: int, ascii_only: bool, ink: str)
         (f" {sign}{padded(word, word_cells)}", word_ink),
         (f"{100 * probability:5.1f}% ", "muted"),
     ]
-    largest = max(probability for _, probability in row.words) or 1.0
+    largest = max(probability for _, probability in row.shown) or 1.0
     bar_cells = max(width - word_cells - BESIDE, SHORTEST_BAR)
     drawn = bar(probability / largest, bar_cells, ascii_only=ascii_only)
     # Blanks after the bar fill what the word, the signs and the probability leave.

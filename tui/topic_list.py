@@ -275,9 +275,9 @@ class TopicList(RowList[Row]):
 
 
 def hits_in(row: TopicRow, sought: str) -> list[str]:
-    """The topic's top words that contain a part of what was sought."""
+    """The topic's words that contain a part of what was sought."""
     parts = sought.casefold().split()
-    return [word for word, _ in row.words if any(part in word.casefold() for part in parts)]
+    return [word for word in row.all_words if any(part in word.casefold() for part in parts)]
 
 
 def words_of(row: TopicRow, room: int, *, beside: str | None = None, sought: str = "") -> Line:
@@ -289,12 +289,12 @@ def words_of(row: TopicRow, room: int, *, beside: str | None = None, sought: str
     name = beside or ""
     # A name made of words has commas between them; one made of titles has APART.
     in_name = {*name.replace(",", " ").split(), *name.split(APART)}
-    apart = word_separator(word for word, _ in row.words).lstrip()
+    words = [word for word, _ in row.shown]
+    apart = word_separator(words).lstrip()
     hits = hits_in(row, sought)
-    words = [word for word, _ in row.words]
     prominent = words[:PROMINENT]
-    words.sort(key=lambda word: word not in hits)
-    for word in words:
+    others = [word for word in words if word not in hits]
+    for word in [*hits, *others]:
         if word in in_name:
             continue
         is_new = word in row.newcomers

@@ -57,8 +57,7 @@ def matching(
     def distance(row: TopicRow) -> int:
         if sought == str(row.topic):
             return 0
-        words = [word for word, _ in row.words]
-        return nearness(sought, " ".join([row.name, *words]))
+        return nearness(sought, " ".join([row.name, *row.all_words]))
 
     distances = {row.topic: distance(row) for row in rows}
     matches = [row for row in ordered(rows, order, pinned) if distances[row.topic] < MISMATCH]

@@ -425,7 +425,7 @@ class StoredSession:
         topic 12's."""
         n = whole("n", n, least=1)
         with self._reading(model) as (reader, name):
-            rows = inference.top_words(reader, name, n, relevant=False)
+            rows = inference.top_words(reader, name, n, "probability")
         return [[word for word, _ in row] for row in rows]
 
     def report(self, path: str | os.PathLike[str]) -> None:

@@ -19,7 +19,10 @@ from benchmarks.data import in_order, sample, split
 from benchmarks.harness import Experiment, Figures, Points, table
 from wikitopics.crawler.embedded import Demo
 from wikitopics.model import Minibatch, OnlineModel, kinds
+from wikitopics.model.relevance import RELEVANCE
+from wikitopics.model.shown import CANDIDATES, in_shown_order
 from wikitopics.session.records import SNAPSHOT_WORDS, TopicChange, TopicEvent, TopWords
+from wikitopics.session.storage.counts import REFERENCE_ARTICLES
 from wikitopics.session.training.chronicle import Chronicle
 from wikitopics.session.training.schedule import minibatch_size, snapshot_due
 
@@ -73,9 +76,14 @@ def snapshots(model: OnlineModel, corpus: Corpus, seed: int) -> Iterator[TopWord
         seen += batch.D
         if snapshot_due(last_snapshot, before, seen):
             last_snapshot = seen
-            word_ids, probabilities = model.top_words(SNAPSHOT_WORDS)
-            shares = np.asarray(model.topic_shares(), np.float32)
-            yield TopWords(0, seen, word_ids, probabilities, shares)
+            learnt = articles[: min(seen, REFERENCE_ARTICLES)]
+            yield TopWords(
+                0,
+                seen,
+                leading=model.top_words(SNAPSHOT_WORDS),
+                shown=in_shown_order(model.relevant_words(CANDIDATES, RELEVANCE), learnt),
+                shares=np.asarray(model.topic_shares(), np.float32),
+            )
 
 
 def events(corpus: Corpus, kind: str, topics: int | None, seed: int) -> list[TopicEvent]:

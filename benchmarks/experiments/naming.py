@@ -1,10 +1,12 @@
-"""Which weight of probability against lift gives topics the names that best lead readers to their
-articles.
+"""Which order of a topic's words gives it the name that best leads readers to its articles, and ten
+words that go together: the weight of probability against lift, and that of the association of words
+with one another.
 
 A reader who knows only the names of the topics (three words each) guesses what an article is about:
 the topic whose name's words it holds most often. The score is the share of articles for which that
-is the topic that the model gives most of the article to. The weight is chosen on the part `tuning`
-of all corpora; its score is stated on `report`.
+is the topic that the model gives most of the article to. Words go together if their NPMI is high in
+articles of the same corpus that nobody has learnt. Weights are chosen on the part `tuning` of all
+corpora; their scores are stated on `report`.
 """
 
 from __future__ import annotations
@@ -16,16 +18,21 @@ from benchmarks.data import CORPORA, split
 from benchmarks.harness import Experiment, Figures
 from benchmarks.measuring import growing, learn_all
 from benchmarks.peers import words_of
-from wikitopics.model import SCVB0, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
+from wikitopics.model import SCVB0, Minibatch, OnlineHDP, OnlineLDA, OnlineModel, shown
+from wikitopics.model.coherence import npmi_of_words
 from wikitopics.model.naming import WORDS_IN_NAME
-from wikitopics.model.relevance import most_relevant
+from wikitopics.model.online import IN_USE
+from wikitopics.model.relevance import RELEVANCE
+from wikitopics.session.records import COHERENT_WORDS
+from wikitopics.session.storage.counts import REFERENCE_ARTICLES
 
 EXPERIMENT = Experiment(
     "naming", "which words of a topic make the name that leads a reader to its articles"
 )
 WEIGHTS = [step / 10 for step in range(11)]
-LEADING = 20
-"""Words of a topic that a name is made of, as many as a session keeps."""
+ASSOCIATIONS = (0.0, 2.0, 4.0, 8.0, 16.0)
+JUDGED = 3000
+"""Articles of each part."""
 
 
 def models(n_words: int, documents: Minibatch) -> list[OnlineModel]:
@@ -69,15 +76,13 @@ def weights() -> Figures:
     for corpus in CORPORA:
         parts = split(corpus)
         for model in models(parts.n_words, parts.train):
-            leading = model.top_words(LEADING)
-            shares = model.topic_shares()
             for part, scores_of_part in by_part.items():
-                documents: Minibatch = getattr(parts, part)[:1000]
+                documents: Minibatch = getattr(parts, part)[:JUDGED]
                 about = model.infer(documents).argmax(axis=1)
                 scores = []
                 for weight in WEIGHTS:
-                    names = most_relevant(leading, shares, weight)[:, :WORDS_IN_NAME]
-                    scores.append(led_to(names, documents, about))
+                    names = model.relevant_words(WORDS_IN_NAME, weight)
+                    scores.append(led_to(names.ids, documents, about))
                 scores_of_part.append(scores)
     percent: dict[str, dict[str, float]] = {}
     for part, scores_of_part in by_part.items():
@@ -86,3 +91,33 @@ def weights() -> Figures:
             f"w{10 * weight:.0f}": 100 * mean for weight, mean in zip(WEIGHTS, means, strict=True)
         }
     return {"percent": percent}
+
+
+@EXPERIMENT.point()
+def associations() -> Figures:
+    """By corpus, part and weight of the association of words, means over models: the percentage of
+    documents that three words lead to, and the NPMI and the distinct part of ten words."""
+    found: dict[str, dict[str, float]] = {}
+    for corpus in CORPORA:
+        parts = split(corpus)
+        reference = parts.train[:REFERENCE_ARTICLES]
+        made = models(parts.n_words, parts.train)
+        for part in ("tuning", "report"):
+            documents: Minibatch = getattr(parts, part)[:JUDGED]
+            for weight in ASSOCIATIONS:
+                scores = []
+                for model in made:
+                    candidates = model.relevant_words(shown.CANDIDATES, RELEVANCE)
+                    ids, _ = shown.in_shown_order(candidates, reference, weight)
+                    in_use = ids[model.topic_shares() > IN_USE, :COHERENT_WORDS]
+                    about = model.infer(documents).argmax(axis=1)
+                    percent = 100 * led_to(ids[:, :WORDS_IN_NAME], documents, about)
+                    npmi = float(npmi_of_words(in_use, documents).mean())
+                    scores.append((percent, npmi, len(np.unique(in_use)) / in_use.size))
+                percent, npmi, distinct = np.mean(scores, axis=0).tolist()
+                found[f"{corpus}_{part}_{weight:g}"] = {
+                    "percent": percent,
+                    "npmi": npmi,
+                    "distinct": distinct,
+                }
+    return {"scores": found}

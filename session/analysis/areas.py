@@ -189,7 +189,8 @@ def _by_words(newest: TopWords) -> Areas:
     if len(topics) > most:  # only in a file that somebody has changed: the sum of shares is 1
         largest = np.argsort(-newest.shares[topics], kind="stable")[:most]
         topics = np.sort(topics[largest])
-    far = distances((newest.word_ids[topics], newest.probabilities[topics]))
+    ids, probabilities = newest.leading
+    far = distances((ids[topics], probabilities[topics]))
     return Areas.by_distance(far, topics, len(newest.shares))
 
 

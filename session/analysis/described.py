@@ -6,7 +6,7 @@ from wikitopics.extra import REPORT
 from wikitopics.model.relevance import ownership
 from wikitopics.session.analysis.areas import atlas, topic_tree
 from wikitopics.session.analysis.quality import coherences
-from wikitopics.session.records import SNAPSHOT_WORDS, in_line
+from wikitopics.session.records import SHOWN_WORDS, SNAPSHOT_WORDS, in_line
 from wikitopics.session.storage.reader import SessionReader
 
 
@@ -22,11 +22,14 @@ class Topic:
     """Its share of the words of the corpus."""
     words: tuple[str, ...]
     """Its most probable words (20 are kept), most probable first."""
+    shown: tuple[str, ...]
+    """Ten words in the order in which they are shown: those first that tell it apart and go with
+    one another."""
     probabilities: tuple[float, ...]
     """The probability in this topic of each of `words`."""
     npmi: float | None
-    """How strongly its ten leading words occur together in held-out articles, -1 to 1; None if
-    there are none."""
+    """How strongly its ten leading words occur together in articles that were learnt, -1 to 1; in a
+    session of an earlier version, in held-out articles until it goes on."""
     in_use: bool
     """Whether it has more than a thousandth of the corpus."""
     parent: int | None
@@ -43,7 +46,7 @@ class Topic:
     """Whether lists and the report leave it out (`wikitopics topics hide`)."""
 
     def __repr__(self) -> str:
-        return f"<Topic {self.number} {self.name!r}, {self.share:.1%}: {in_line(self.words[:10])}>"
+        return f"<Topic {self.number} {self.name!r}, {self.share:.1%}: {in_line(self.shown)}>"
 
     def _repr_html_(self) -> str | None:
         if REPORT.missing():
@@ -77,6 +80,7 @@ def described_topics(reader: SessionReader, model: str) -> list[Topic]:
                 name=row.name,
                 share=row.share,
                 words=tuple(word for word, _ in row.words),
+                shown=tuple(word for word, _ in row.shown[:SHOWN_WORDS]),
                 probabilities=tuple(probability for _, probability in row.words),
                 npmi=npmi[row.topic],
                 in_use=row.share > IN_USE,

@@ -24,7 +24,7 @@ Row = Sequence[object]
 Batch = Sequence[Sequence[object]]
 """Some rows, as one sequence per column: handling millions row by row would take minutes."""
 Batches = Callable[["ExportRequest"], Iterator[Batch]]
-TOPIC_COLUMNS = ("share", "name", "npmi", "parent", "in_use", "area", "area_name")
+TOPIC_COLUMNS = ("share", "name", "shown", "npmi", "parent", "in_use", "area", "area_name")
 """What is said of each topic beside its number and words: attributes of `Topic`."""
 WIDE_WORDS = tuple(f"word_{rank}" for rank in range(1, 11))
 TYPES: Mapping[str, type] = {
@@ -49,6 +49,7 @@ TYPES: Mapping[str, type] = {
     "role": str,
     "seconds": float,
     "share": float,
+    "shown": str,
     "title": str,
     "tokens": int,
     "topic": int,
@@ -161,10 +162,17 @@ def _topics(request: ExportRequest) -> Iterator[Row]:
 
     for model in request.models:
         for topic in described_topics(request.reader, model):
-            described = [getattr(topic, column) for column in TOPIC_COLUMNS]
+            described = [_cell(getattr(topic, column)) for column in TOPIC_COLUMNS]
             words = zip(topic.words, topic.probabilities, strict=True)
             for rank, (word, probability) in enumerate(words, start=1):
                 yield model, topic.number, rank, word, probability, *described
+
+
+def _cell(value: object) -> object:
+    """Several words as one text."""
+    from wikitopics.session.records import in_line
+
+    return in_line(value) if isinstance(value, tuple) else value
 
 
 @batched
@@ -176,12 +184,13 @@ def _wide(request: ExportRequest) -> Iterator[Row]:
         for topic in described_topics(request.reader, model):
             words: list[str | None] = list(topic.words[: len(WIDE_WORDS)])
             words += [None] * (len(WIDE_WORDS) - len(words))
-            yield model, topic.number, topic.name, topic.area, topic.area_name, topic.share, *words
+            described = (topic.name, topic.area, topic.area_name, topic.share, _cell(topic.shown))
+            yield model, topic.number, *described, *words
 
 
 WIDE = replace(
     TABLES["topics"],
-    columns=("model", "topic", "name", "area", "area_name", "share", *WIDE_WORDS),
+    columns=("model", "topic", "name", "area", "area_name", "share", "shown", *WIDE_WORDS),
     batches=_wide,
 )
 """The table of `export topics --wide`."""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 from string import ascii_lowercase
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +12,9 @@ from wikitopics.crawler.markup.texts import page_links, prose
 from wikitopics.crawler.page import Markup, Page, SourceInfo
 from wikitopics.crawler.texts.kind import MARKUP
 from wikitopics.model import Minibatch, OnlineModel
-from wikitopics.model.relevance import by_relevance
+from wikitopics.model.relevance import RELEVANCE
 from wikitopics.session.errors import BadUsage, Damaged, errors_of
+from wikitopics.session.naming import shown_words
 from wikitopics.session.options import LINKS
 from wikitopics.session.records import SNAPSHOT_WORDS
 from wikitopics.session.settings import load_model
@@ -101,27 +103,36 @@ def theta_of(model: OnlineModel, counted: Sequence[Counted]) -> NDArray[np.float
     return theta
 
 
+WordOrder = Literal["shown", "relevance", "probability"]
+"""The orders of a topic's words."""
+
+
 def top_words(
     reader: SessionReader,
     model: str,
     top: int,
-    *,
-    relevant: bool,
+    order: WordOrder,
 ) -> list[list[tuple[str, float]]]:
-    """The ``top`` most probable words of every topic of this model at the last commit: (word,
-    probability); ``relevant``: with the most relevant of these first.
+    """The first ``top`` words of every topic of this model in this order: (word, probability).
 
-    If snapshots store enough words, the words come from the newest one, and the model is not
-    loaded.
+    If snapshots store enough of these words, they come from the newest one. Otherwise they are
+    those of the model as of the last commit, which is loaded.
     """
-    if top <= SNAPSHOT_WORDS:
-        return [list(row.words) for row in reader.topics(model, top, relevant=relevant)]
+    if order != "relevance" and top <= SNAPSHOT_WORDS:
+        rows = reader.topics(model, top)
+        return [list(row.shown if order == "shown" else row.words) for row in rows]
     reader.check_trained()
     vocabulary = reader.vocabulary()
     saved = saved_model(reader, model)
-    leading = saved.top_words(top)
-    if relevant:
-        leading = by_relevance(leading, saved.topic_shares())
+    if order == "probability":
+        leading = saved.top_words(top)
+    elif order == "relevance":
+        found = saved.relevant_words(top, RELEVANCE)
+        leading = (found.ids, found.probabilities)
+    else:
+        documents = reader.reference()
+        reference = Minibatch(documents.indptr, documents.word_ids, documents.counts)
+        leading = shown_words(saved, reference, vocabulary, top)
     topics = []
     for ids, probabilities in zip(*leading, strict=True):
         words = [vocabulary[id] for id in ids.tolist()]

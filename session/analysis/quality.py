@@ -6,9 +6,11 @@ import numpy as np
 from wikitopics.model import Minibatch
 from wikitopics.model.coherence import npmi_of_words
 from wikitopics.model.distances import repeats
-from wikitopics.session.metrics import OF_STREAM, OF_TOPICS, SCORES, Metric
+from wikitopics.session.metrics import EARLIER, OF_STREAM, OF_TOPICS, SCORES, Metric
 from wikitopics.session.records import COHERENT_WORDS
 from wikitopics.session.settings import own_metrics
+from wikitopics.session.sources import noun
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.reader import SessionReader
 
 NAMED = 5
@@ -24,24 +26,49 @@ def metrics_of(reader: SessionReader) -> tuple[Metric, ...]:
     for spec in reader.settings().models:
         metrics += own_metrics(spec.kind)
     metrics += OF_TOPICS
+    metrics += [metric for metric in EARLIER if metric.name in recorded]
     declared = {metric.name: metric for metric in metrics}
     others = [Metric.undeclared(name) for name in recorded if name not in declared]
     return (*declared.values(), *others)
 
 
 def coherences(reader: SessionReader, model: str) -> list[float | None]:
-    """NPMI of each topic's leading words over the held-out articles; the metric that the trainer
+    """NPMI of each topic's leading words over the reference articles; the metric that the trainer
     measures is the mean over all topics.
 
-    As of the newest snapshot; empty before the first. A topic has None if no articles are held out.
+    As of the newest snapshot; empty before the first. In a session of an earlier version that has
+    not gone on yet (`is_of_held_out`), it is over the held-out articles; a topic has None if there
+    are none.
     """
     newest = reader.newest_words(model)
     if newest is None:
         return []
-    held_out = reader.held_out()
-    reference = Minibatch(held_out.indptr, held_out.word_ids, held_out.counts)
-    values = npmi_of_words(newest.word_ids[:, :COHERENT_WORDS], reference).tolist()
+    articles = counted_together(reader)
+    reference = Minibatch(articles.indptr, articles.word_ids, articles.counts)
+    ids, _ = newest.leading
+    values = npmi_of_words(ids[:, :COHERENT_WORDS], reference).tolist()
     return [value if np.isfinite(value) else None for value in values]
+
+
+def counted_together(reader: SessionReader) -> Block:
+    """The articles in which coherence is counted."""
+    return reader.held_out() if is_of_held_out(reader) else reader.reference()
+
+
+def coherence_remark(reader: SessionReader) -> str:
+    """What people should know of the coherence of this session's topics; "" for nothing."""
+    if not is_of_held_out(reader):
+        return ""
+    articles = noun(reader.settings().source)
+    return (
+        f"npmi is that of an earlier version, in held-out {articles}; once training goes on, it is "
+        "that of today's"
+    )
+
+
+def is_of_held_out(reader: SessionReader) -> bool:
+    """Whether coherence is still that of an earlier version: in the held-out articles."""
+    return not len(reader.reference())
 
 
 def repeats_in_words(reader: SessionReader, model: str) -> str:

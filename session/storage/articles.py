@@ -7,7 +7,7 @@ The tables are `articles` and `recent`; the proportions of articles are in `prop
 import heapq
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from math import sqrt
 from sqlite3 import Connection
@@ -201,9 +201,8 @@ def replace_articles(
 
 def recent_row(block: Block, first_seq: int) -> dict[str, object]:
     """A row of `recent`: the counts of the articles with the numbers from ``first_seq`` on."""
-    # Titles and ids are in `articles`.
-    nameless = replace(block, titles=("",) * len(block), ids=None)
-    return {"first_seq": first_seq, "articles": len(block), "documents": nameless.to_bytes()}
+    documents = block.nameless().to_bytes()
+    return {"first_seq": first_seq, "articles": len(block), "documents": documents}
 
 
 def keep_top(db: Connection, topics: Sequence[int], most: int) -> None:

@@ -87,6 +87,10 @@ class Block:
             return self, self[:0]
         return self.take(np.flatnonzero(chosen)), self.take(np.flatnonzero(~chosen))
 
+    def nameless(self) -> "Block":
+        """The same articles without titles and ids, which `articles` has."""
+        return replace(self, titles=("",) * len(self), ids=None)
+
     def entries(self, row: int) -> Counted:
         """The words of one article."""
         elements = slice(self.indptr[row], self.indptr[row + 1])

@@ -1,6 +1,7 @@
 """The word counts of a session.
 
-The tables are `pending`, `held_out`, `first_articles`, `kept_counts` and `word_counts`.
+The tables are `pending`, `held_out`, `reference`, `first_articles`, `kept_counts` and
+`word_counts`.
 """
 
 import hashlib
@@ -28,12 +29,14 @@ from wikitopics.session.storage.block import (
     narrow,
     whole_numbers,
 )
-from wikitopics.session.storage.database import SMALL, closed_on_error
+from wikitopics.session.storage.database import SMALL, WITH_REFERENCE, closed_on_error
 from wikitopics.session.storage.decoding import MOST_WORD_BYTES, pack_arrays, unpack_arrays, whole
 from wikitopics.session.storage.opened import OpenedSession
 
 MOST_BLOCKS = 10_000_000
 """The most rows of `kept_counts` and of `blocks`: one per minibatch."""
+REFERENCE_ARTICLES = 5000
+"""The number of first trained articles in which the words of topics are counted together."""
 MOST_ROW_BYTES = 16 * 2**20
 """A row of `first_articles` takes at most so many bytes of words and counts, and those of one more
 article: far below what may be read of a row."""
@@ -45,9 +48,11 @@ of its line."""
 def documents_room(settings: Settings) -> int:
     """The most bytes of one value of word counts, or of a table that is read at once.
 
-    That is far more than needed: 64 kB per article of a minibatch and per held-out article.
+    That is far more than needed: 64 kB per article of a minibatch, per held-out article and per
+    reference article.
     """
-    return 2**26 + 2**16 * (settings.batch_size + settings[HELD_OUT])
+    articles = settings.batch_size + settings[HELD_OUT] + REFERENCE_ARTICLES
+    return 2**26 + 2**16 * articles
 
 
 def encode_block(block: Block) -> Iterator[dict[str, object]]:
@@ -179,6 +184,13 @@ class CountsReader(OpenedSession):
     def held_out(self) -> Block:
         """The held-out articles so far."""
         return Block.concatenate([block for _, block in self._counts("held_out")])
+
+    def reference(self) -> Block:
+        """The first trained articles, without titles, in which the words of topics are counted
+        together; none in a session of an earlier version that has not gone on yet."""
+        if self._format() < WITH_REFERENCE:
+            return Block.concatenate([])
+        return Block.concatenate([block for _, block in self._counts("reference")])
 
     def words_of(self, article: ArticleRow) -> Counted | None:
         """The words of one article; None if they are not stored, which is usual for older

@@ -39,14 +39,18 @@ APPLICATION_ID = 0x77746F70
 ROLES: tuple[Role, ...] = ("trained", "held_out", "skipped")
 """A role is stored as its index here."""
 
-VERSION = 10
+VERSION = 11
 """The number of this format, in `PRAGMA user_version`, so that other versions can refuse the
 file."""
 FIRST_RELEASED = 8
 """The format of 1.0.0."""
-RELEASED = {FIRST_RELEASED: "1.0.0", 9: "1.1.0"}
+RELEASED = {FIRST_RELEASED: "1.0.0", 9: "1.1.0", 10: "1.2.0"}
 """Earlier formats, with the version that wrote each. A file is read as it is, and converted to this
 format when training continues."""
+WITH_AREAS = 10
+"""The first format with areas."""
+WITH_REFERENCE = 11
+"""The first format with reference articles, and with the words that are shown of topics."""
 
 _ORDER = "by_topic_of_model_"
 """How the names of the indexes of `order_by_topic` begin."""

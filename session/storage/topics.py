@@ -1,6 +1,6 @@
 """The models and their topics.
 
-The tables are `models`, `metrics`, `snapshots`, `topic_names`, `areas`, `given_names` and
+The tables are `models`, `metrics`, `snapshots`, `told_topics`, `areas`, `given_names` and
 `topic_events`, and the row `hidden` of `settings`.
 """
 
@@ -18,9 +18,10 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from wikitopics.model.areas import MOST_AREAS, NONE, Areas, Meetings
-from wikitopics.model.relevance import distinctness, most_relevant
+from wikitopics.model.relevance import by_relevance, distinctness
 from wikitopics.session.errors import Damaged, SessionError
-from wikitopics.session.naming import LONGEST_NAME, TopicNames, names_of, relevant_first
+from wikitopics.session.metrics import NPMI_HELD_OUT
+from wikitopics.session.naming import LONGEST_NAME, ToldTopics, forms_last, names_of
 from wikitopics.session.records import (
     JSON,
     MOST_SCORE,
@@ -36,7 +37,13 @@ from wikitopics.session.records import (
     TopWords,
     perplexity,
 )
-from wikitopics.session.storage.database import connect, session_errors, writing
+from wikitopics.session.storage.database import (
+    WITH_AREAS,
+    WITH_REFERENCE,
+    connect,
+    session_errors,
+    writing,
+)
 from wikitopics.session.storage.decoding import (
     columns_of,
     from_json,
@@ -49,18 +56,17 @@ from wikitopics.session.storage.opened import OpenedSession
 
 if TYPE_CHECKING:
     from wikitopics.model import OnlineModel
+    from wikitopics.model.online import Leading
 
 
 Words = tuple[tuple[str, float], ...]
-"""A topic's most probable words, most probable first, each with its probability."""
+"""Words of a topic, each with its probability."""
 
 TREND_POINTS = 12
 """The most snapshots from which the trend of a topic's share is drawn."""
 LEADING = 10
 """The number of a topic's top words among which new ones are marked."""
 MOST_SNAPSHOT_WORDS = 100
-WITH_AREAS = 10
-"""The first format with areas."""
 FURTHEST = 60_000.0
 """The largest distance of topics, and of their places from the middle of the map."""
 LARGEST_SNAPSHOT = 2**24
@@ -84,6 +90,7 @@ _SNAPSHOT = {
     "probabilities": Any,
     "shares": Any,
 }
+_SHOWN = {"shown_ids": Any, "shown_probabilities": Any}
 _AreaNumber = Annotated[int, Meta(ge=0, lt=MOST_AREAS)]
 _AREAS = {
     "of_topic": Any,
@@ -191,7 +198,7 @@ class TopicReader(OpenedSession):
         columns = {name: _MEASUREMENT[name] for name in ("articles", "tokens", "seconds", "value")}
         stored_metric = "log_likelihood" if metric == "perplexity" else metric
         rows = self.select(
-            "metrics",
+            self._metrics_table(),
             columns,
             "WHERE model = ? AND metric = ? ORDER BY articles",
             [self._number(model), stored_metric],
@@ -200,6 +207,14 @@ class TopicReader(OpenedSession):
         if metric == "perplexity":
             values = perplexity(values)
         return Curve(articles, tokens, seconds, values)
+
+    def _metrics_table(self) -> str:
+        """SQL for the table of metrics, in which what versions before 1.3.0 called npmi has the
+        name of what it is."""
+        if self._format() >= WITH_REFERENCE:
+            return "metrics"
+        name = f"CASE metric WHEN 'npmi' THEN '{NPMI_HELD_OUT}' ELSE metric END AS metric"
+        return f"(SELECT model, articles, tokens, seconds, {name}, value FROM metrics) metrics"
 
     def newest(self) -> tuple[int, int]:
         """The numbers of the newest measurement and of the newest snapshot; 0 if there is none.
@@ -214,7 +229,12 @@ class TopicReader(OpenedSession):
     def all_metrics(self) -> list[tuple[str, int, int, float, str, float]]:
         """The measurements: (model, articles, tokens, seconds, metric, value), by model, then
         articles."""
-        rows = self.select("metrics", _MEASUREMENT, f"WHERE {_STORED}", most=MOST_MEASUREMENTS)
+        rows = self.select(
+            self._metrics_table(),
+            _MEASUREMENT,
+            f"WHERE {_STORED}",
+            most=MOST_MEASUREMENTS,
+        )
         perplexities = [
             (model, articles, "perplexity", tokens, seconds, float(perplexity(value)))
             for model, articles, metric, tokens, seconds, value in rows
@@ -231,7 +251,8 @@ class TopicReader(OpenedSession):
 
     def metric_names(self) -> list[str]:
         """The metrics measured for any model, in alphabetical order."""
-        rows = self.select("metrics", {"metric": Text}, f"WHERE {_STORED} GROUP BY metric")
+        table = self._metrics_table()
+        rows = self.select(table, {"metric": Text}, f"WHERE {_STORED} GROUP BY metric")
         metrics = {metric for (metric,) in rows}
         if "log_likelihood" in metrics:
             metrics.add("perplexity")
@@ -252,8 +273,7 @@ class TopicReader(OpenedSession):
         """(articles, every topic's words) at every stored point, oldest first, with one point at a
         time in memory."""
         for snapshot in self.words_at(model, self.snapshots(model)):
-            topics = [self._pairs(snapshot, topic) for topic in range(len(snapshot.shares))]
-            yield snapshot.articles, topics
+            yield snapshot.articles, self._in_words(snapshot.leading)
 
     def words_at(self, model: str, points: Iterable[int]) -> Iterator[TopWords]:
         """The topics stored at these article counts, except snapshots that a trainer drops
@@ -285,48 +305,42 @@ class TopicReader(OpenedSession):
         top: int = 10,
         as_of: int | None = None,
         *,
-        relevant: bool = False,
+        shown: bool = False,
     ) -> list[tuple[int, float, Words]]:
-        """(articles, share, top words) of one topic at every stored point, up to ``as_of`` articles
-        if given; ``relevant``: the most relevant words first, not the most probable."""
-        snapshots = self.words_at(model, self.snapshots(model, as_of))
-        if relevant:
-            snapshots = map(relevant_first, snapshots)
-        return [
-            (snapshot.articles, float(snapshot.shares[topic]), self._pairs(snapshot, topic)[:top])
-            for snapshot in snapshots
-        ]
+        """(articles, share, words) of one topic at every stored point, up to ``as_of`` articles if
+        given; its ``top`` most probable words, or with ``shown`` those that are shown first."""
+        history = []
+        for snapshot in self.words_at(model, self.snapshots(model, as_of)):
+            ids, probabilities = snapshot.shown if shown else snapshot.leading
+            of_topic = (ids[topic : topic + 1, :top], probabilities[topic : topic + 1, :top])
+            (words,) = self._in_words(of_topic)
+            history.append((snapshot.articles, float(snapshot.shares[topic]), words))
+        return history
 
     def topic_names(self, model: str) -> tuple[str, ...]:
         """The name of each topic: the given one, otherwise that made of its words; empty before the
         first snapshot."""
-        # Snapshots are read before the names: a trainer writes both in one transaction, so once a
-        # snapshot is found, the names are there too.
-        has_snapshots = bool(self.snapshots(model))
-        known = self.known_names(self._number(model))
-        if known is None and has_snapshots:
-            raise Damaged("topic_names has no row")
-        return () if known is None else self._called(model, known.names)
+        newest = self.newest_words(model)
+        return () if newest is None else self._names_at(model, newest)
 
-    def known_names(self, model: int) -> TopicNames | None:
-        """What is known about the topics of the model of this number; None before its first
+    def _names_at(self, model: str, snapshot: TopWords) -> tuple[str, ...]:
+        """The same as of a snapshot."""
+        ids, _ = snapshot.shown
+        made_of_words = names_of(ids, self.vocabulary())
+        given = self.names_given(model)
+        return tuple(given.get(topic, name) for topic, name in enumerate(made_of_words))
+
+    def told_topics(self, model: int) -> ToldTopics | None:
+        """What events have told of the topics of the model of this number; None before its first
         snapshot."""
-        with self.one_moment():
-            # A lasting name is stored only if it differs from the name; 1.0 did not store any.
-            lasting_name = "name" if self._is_of_1_0() else "ifnull(lasting, name)"
-            columns = {
-                "topic": Count,
-                "name": TopicName,
-                "alive": bool,
-                f"{lasting_name} AS lasting": TopicName,
-            }
-            rows = self.select("topic_names", columns, "WHERE model = ? ORDER BY topic", [model])
+        columns = {"topic": Count, "name": TopicName, "alive": bool}
+        rows = self.select("told_topics", columns, "WHERE model = ? ORDER BY topic", [model])
         if not rows:
             return None
-        topics, shown, alive, lasting_names = zip(*rows, strict=True)
+        topics, names, alive = zip(*rows, strict=True)
         if list(topics) != list(range(self.settings().models[model].topics)):
-            raise Damaged("topic_names are not those of all topics")
-        return TopicNames(shown, frozenset(compress(topics, alive)), lasting_names)
+            raise Damaged("told_topics are not all topics")
+        return ToldTopics(names, frozenset(compress(topics, alive)))
 
     def areas(self, model: str) -> Areas | None:
         """The areas of a model's topics; None before its first snapshot, and in a session whose
@@ -362,11 +376,6 @@ class TopicReader(OpenedSession):
         if sorted(area for area, _ in names) != np.unique(area_of[has_area]).tolist():
             raise Damaged("areas.names are not those of all areas")
         return Areas(area_of, distances, places, dict(names))
-
-    def _called(self, model: str, made_of_words: Sequence[str]) -> tuple[str, ...]:
-        """What the topics are called: a topic's given name, or else the one made of its words."""
-        given = self.names_given(model)
-        return tuple(given.get(topic, name) for topic, name in enumerate(made_of_words))
 
     def names_given(self, model: str) -> dict[int, str]:
         """The names given to topics of a model, by topic."""
@@ -413,13 +422,10 @@ class TopicReader(OpenedSession):
         model: str,
         top: int = 10,
         as_of: int | None = None,
-        *,
-        relevant: bool = False,
     ) -> list[TopicRow]:
         """All topics by number, as of the newest snapshot; empty before the first.
 
-        ``as_of``: as the topics were after this many articles; ``relevant``: with their most
-        relevant words first, not the most probable.
+        ``as_of``: as the topics were after this many articles.
         """
         points = self.snapshots(model, as_of)
         if not points:
@@ -432,28 +438,25 @@ class TopicReader(OpenedSession):
             return []
         oldest = snapshots[0]
         newest = snapshots[-1]
-        if relevant:
-            oldest = relevant_first(oldest)
-            newest = relevant_first(newest)
         trend = np.stack([snapshot.shares for snapshot in snapshots], axis=1)
-        if as_of is None:
-            topic_names = self.topic_names(model)
-        else:
-            relevant_words = most_relevant(newest.leading, newest.shares)
-            topic_names = self._called(model, names_of(relevant_words, self.vocabulary()))
+        words = self._in_words(newest.leading)
+        shown = self._in_words(newest.shown)
+        words_before = self._in_words(oldest.leading)
+        shown_before = self._in_words(oldest.shown)
         hidden = self.hidden_topics()
         rows = []
-        for topic, name in enumerate(topic_names):
-            words = self._pairs(newest, topic)
-            leading = {word for word, _ in words[: min(top, LEADING)]}
-            led_before = {word for word, _ in self._pairs(oldest, topic)[:LEADING]}
+        for topic, name in enumerate(self._names_at(model, newest)):
+            first = words[topic][:LEADING] + shown[topic][:LEADING]
+            first_before = words_before[topic][:LEADING] + shown_before[topic][:LEADING]
+            newcomers = {word for word, _ in first} - {word for word, _ in first_before}
             rows.append(
                 TopicRow(
                     topic=topic,
                     name=name,
                     share=float(newest.shares[topic]),
-                    words=words[:top],
-                    newcomers=frozenset(leading - led_before),
+                    words=words[topic][:top],
+                    shown=shown[topic][:top],
+                    newcomers=frozenset(newcomers),
                     trend=tuple(trend[topic].tolist()),
                     articles=newest.articles,
                     since=oldest.articles,
@@ -476,21 +479,15 @@ class TopicReader(OpenedSession):
         }
 
     def _snapshots(self, clause: str, parameters: Sequence[object]) -> list[TopWords]:
-        rows = self.select("snapshots", _SNAPSHOT, clause, parameters, largest=LARGEST_SNAPSHOT)
-        last_id = len(self.vocabulary()) - 1
+        columns = _SNAPSHOT if self._format() < WITH_REFERENCE else {**_SNAPSHOT, **_SHOWN}
+        rows = self.select("snapshots", columns, clause, parameters, largest=LARGEST_SNAPSHOT)
         snapshots = []
-        for model, articles, packed_ids, packed_probabilities, packed_shares in rows:
+        for model, articles, packed_ids, packed_probabilities, packed_shares, *packed_shown in rows:
             K = self._spec_in("snapshots", model).topics
-            ids = numbers(packed_ids, "snapshots.word_ids", np.int32, (K, -1), 0, last_id)
-            if not 1 <= ids.shape[1] <= MOST_SNAPSHOT_WORDS:
-                raise Damaged("snapshots.word_ids has the wrong length")
-            probabilities = numbers(
-                packed_probabilities,
-                "snapshots.probabilities",
-                np.float32,
-                ids.shape,
-                low=0,
-                high=1.001,
+            leading = self._unpacked_words(
+                K,
+                ("snapshots.word_ids", packed_ids),
+                ("snapshots.probabilities", packed_probabilities),
             )
             shares = numbers(
                 packed_shares,
@@ -500,14 +497,42 @@ class TopicReader(OpenedSession):
                 low=0,
                 high=1.001,
             )
-            snapshots.append(TopWords(model, articles, ids, probabilities, shares))
+            if any(packed_shown):
+                packed_ids, packed_probabilities = packed_shown
+                shown = self._unpacked_words(
+                    K,
+                    ("snapshots.shown_ids", packed_ids),
+                    ("snapshots.shown_probabilities", packed_probabilities),
+                )
+            else:  # a snapshot of an earlier version
+                shown = forms_last(by_relevance(leading, shares), self.vocabulary())
+            snapshots.append(TopWords(model, articles, leading, shown, shares))
         return snapshots
 
-    def _pairs(self, snapshot: TopWords, topic: int) -> Words:
-        """A topic's words, each with its probability, in the order of the snapshot."""
+    def _unpacked_words(
+        self,
+        topics: int,
+        packed_ids: tuple[str, object],
+        packed_probabilities: tuple[str, object],
+    ) -> "Leading":
+        """Words and their probabilities of so many topics; each column with its name."""
+        ids_name, ids_data = packed_ids
+        name, data = packed_probabilities
+        last_id = len(self.vocabulary()) - 1
+        ids = numbers(ids_data, ids_name, np.int32, (topics, -1), 0, last_id)
+        if not 1 <= ids.shape[1] <= MOST_SNAPSHOT_WORDS:
+            raise Damaged(f"{ids_name} has the wrong length")
+        return ids, numbers(data, name, np.float32, ids.shape, low=0, high=1.001)
+
+    def _in_words(self, leading: "Leading") -> list[Words]:
+        """The words of each topic, each with its probability."""
+        ids, probabilities = leading
         vocabulary = self.vocabulary()
-        words = [vocabulary[i] for i in snapshot.word_ids[topic].tolist()]
-        return tuple(zip(words, snapshot.probabilities[topic].tolist(), strict=True))
+        words_of_topics = []
+        for ids_of_topic, of_topic in zip(ids.tolist(), probabilities.tolist(), strict=True):
+            words = [vocabulary[i] for i in ids_of_topic]
+            words_of_topics.append(tuple(zip(words, of_topic, strict=True)))
+        return words_of_topics
 
 
 def at_even_ratios(points: Sequence[int], most: int, first: float) -> list[int]:
@@ -547,24 +572,24 @@ def hide(path: Path, model: int, topics: Iterable[int], hidden: bool) -> None:
 def insert_snapshots(db: sqlite3.Connection, snapshots: Iterable[TopWords]) -> None:
     """Add snapshots of the topics."""
     for snapshot in snapshots:
+        ids, probabilities = snapshot.leading
+        shown_ids, shown_probabilities = snapshot.shown
         row = [
             snapshot.model,
             snapshot.articles,
-            snapshot.word_ids.tobytes(),
-            snapshot.probabilities.tobytes(),
+            ids.tobytes(),
+            probabilities.tobytes(),
             snapshot.shares.tobytes(),
+            shown_ids.tobytes(),
+            shown_probabilities.tobytes(),
         ]
-        db.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?)", row)
+        db.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
 
-def replace_names(db: sqlite3.Connection, model: int, known: TopicNames) -> None:
-    """Store the names made of the words of a model's topics."""
-    rows = []
-    for topic, (name, lasting) in enumerate(zip(known.names, known.lasting, strict=True)):
-        # The lasting name is stored only if it differs: see `TopicReader.known_names`.
-        stored_lasting = None if lasting == name else lasting
-        rows.append((model, topic, name, topic in known.alive, stored_lasting))
-    db.executemany("INSERT OR REPLACE INTO topic_names VALUES (?, ?, ?, ?, ?)", rows)
+def replace_told(db: sqlite3.Connection, model: int, told: ToldTopics) -> None:
+    """Store what events have told of a model's topics."""
+    rows = [(model, topic, name, topic in told.alive) for topic, name in enumerate(told.names)]
+    db.executemany("INSERT OR REPLACE INTO told_topics VALUES (?, ?, ?, ?)", rows)
 
 
 def replace_areas(db: sqlite3.Connection, areas: Mapping[int, Areas]) -> None:

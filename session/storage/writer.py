@@ -22,7 +22,7 @@ import numpy as np
 from wikitopics.crawler.source import Identity, Position
 from wikitopics.model.areas import Areas
 from wikitopics.session.errors import Damaged, SessionError, os_error_as
-from wikitopics.session.naming import TopicNames
+from wikitopics.session.naming import ToldTopics
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.paths import WAL, beside, is_at
 from wikitopics.session.records import (
@@ -91,10 +91,12 @@ class Changes:
     drops_articles: bool = False
     """Whether `--keep-articles top` now drops articles that are not among those most about a
     topic."""
+    reference: list[Block] = field(default_factory=list)
+    """Articles to count the words of topics in, besides those stored."""
     metrics: list[tuple[int, int, int, float, str, float]] = field(default_factory=list)
     """(model, articles, tokens, seconds, metric, value)"""
     snapshots: list[TopWords] = field(default_factory=list)
-    topic_names: dict[int, TopicNames] = field(default_factory=dict)
+    told_topics: dict[int, ToldTopics] = field(default_factory=dict)
     areas: dict[int, Areas] = field(default_factory=dict)
     """By the model's number."""
     topic_events: list[tuple[int, TopicEvent]] = field(default_factory=list)
@@ -294,6 +296,8 @@ class SessionWriter(SessionReader):
                 rows["pending"].append({"id": number, "documents": block.to_bytes()})
         for block in changes.first_articles:
             rows["first_articles"] += encode_block(block)
+        for block in changes.reference:
+            rows["reference"].append({"documents": block.nameless().to_bytes()})
         next_seq = self.next_seq
         for block, role, _ in changes.articles:
             if role == "trained" and keeps_articles:
@@ -344,8 +348,8 @@ class SessionWriter(SessionReader):
         topics.insert_snapshots(db, changes.snapshots)
         thinned = [(article_count,) for article_count in changes.thinned_snapshots]
         db.executemany("DELETE FROM snapshots WHERE articles = ?", thinned)
-        for model, known in changes.topic_names.items():
-            topics.replace_names(db, model, known)
+        for model, told in changes.told_topics.items():
+            topics.replace_told(db, model, told)
         topics.replace_areas(db, changes.areas)
         events = ({**row_of(event), "model": model} for model, event in changes.topic_events)
         self._db.table("topic_events").insert_all(events)

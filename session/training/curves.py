@@ -11,11 +11,13 @@ from wikitopics.model.areas import ROUNDS, Areas
 from wikitopics.model.areas import names as area_names
 from wikitopics.model.changes import OBSERVATIONS
 from wikitopics.session import sources
+from wikitopics.session.naming import shown_words
 from wikitopics.session.options import PASSES
 from wikitopics.session.records import SNAPSHOT_WORDS, Progress, TopWords, perplexity
 from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training.chronicle import Chronicle, area_events, event_message
 from wikitopics.session.training.held_out import HeldOut, Measured, checked_rows
+from wikitopics.session.training.reference import Reference
 from wikitopics.session.training.schedule import observation_due, observations, thinned_snapshots
 
 
@@ -32,6 +34,7 @@ class Curves:
         self._unit_noun = sources.unit_noun(settings.source, settings[PASSES])
         self._names = [spec.name for spec in settings.models]
         self._words = store.vocabulary()
+        self.reference = Reference(store)
         self.measured_at = max(store.points("metrics"), default=0)
         """Articles at the last measurement, 0 before the first."""
         self._snapshots = store.points("snapshots")
@@ -57,8 +60,8 @@ class Curves:
         chronicles = []
         for number, name in enumerate(self._names):
             snapshots = [point[number] for point in points if number in point]
-            known = store.known_names(number)
-            chronicles.append(Chronicle(name, self._words, known, snapshots, self.half_life))
+            told = store.told_topics(number)
+            chronicles.append(Chronicle(name, self._words, told, snapshots, self.half_life))
         return chronicles
 
     @property
@@ -69,6 +72,7 @@ class Curves:
     def keep_topics(self, articles: int, changes: Changes) -> None:
         """Store the present topics."""
         self._topics = {}
+        reference = self.reference.documents
         for number, (model, chronicle) in enumerate(
             zip(self._models, self._chronicles, strict=True)
         ):
@@ -77,7 +81,13 @@ class Curves:
                 # only the leading words of the topics are computed here.
                 checked_rows(model, "topics")
             shares = np.asarray(checked_rows(model, "topic_shares"), np.float32)
-            snapshot = TopWords(number, articles, *model.top_words(SNAPSHOT_WORDS), shares)
+            snapshot = TopWords(
+                number,
+                articles,
+                leading=model.top_words(SNAPSHOT_WORDS),
+                shown=shown_words(model, reference, self._words, SNAPSHOT_WORDS),
+                shares=shares,
+            )
             self._topics[number] = snapshot
             changes.snapshots.append(snapshot)
             events = chronicle.note(snapshot)
@@ -89,7 +99,7 @@ class Curves:
             changes.topic_events += [(number, event) for event in events]
             if events:
                 changes.log.append(event_message(events, self._unit_noun))
-            changes.topic_names[number] = chronicle.known
+            changes.told_topics[number] = chronicle.told
             changes.areas[number] = areas
             self._areas[number] = areas
         self._snapshots.append(articles)
@@ -120,10 +130,12 @@ class Curves:
         """Measure the models, whose topics are already stored; ``seconds``: the running time so
         far."""
         articles = progress.articles
+        reference = self.reference.documents
         perplexities = dict(self.measured.perplexities)
         for number, model in enumerate(self._models):
             values = held_out.measure(
                 model,
+                reference,
                 before=self._topics_measured.get(number),
                 now=self._topics[number],
                 prequential=progress.predicted(number),

@@ -86,16 +86,17 @@ class HeldOut:
     def measure(
         self,
         model: OnlineModel,
+        reference: Minibatch,
         before: TopWords | None = None,
         now: TopWords | None = None,
         prequential: float | None = None,
     ) -> dict[str, float]:
-        """Every metric of the model, by name; the model does not change. ``before``, ``now`` and
-        ``prequential`` are those of an `Evaluation`."""
+        """Every metric of the model, by name; the model does not change. ``reference``, ``before``,
+        ``now`` and ``prequential`` are those of an `Evaluation`."""
         # The model's own metrics come first, which shortens compiling: see `opening.warm_up`.
         values: dict[str, float | None] = {**model.own_metrics(self._batch)}
         log_likelihood = self._completion.score(model)
-        evaluation = Evaluation(model, self._batch, log_likelihood, before, now, prequential)
+        evaluation = Evaluation(model, reference, log_likelihood, before, now, prequential)
         for metric in METRICS:
             values[metric.name] = metric.measure(evaluation)
         return {

@@ -14,6 +14,7 @@ from wikitopics.crawler.source import Activity, Asked, Identity, PageKind, Sourc
 from wikitopics.extra import DASK
 from wikitopics.model import Minibatch, OnlineModel
 from wikitopics.model.kernels import nothing_kept
+from wikitopics.model.relevance import RELEVANCE
 from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage, Say
 from wikitopics.session.options import CLUSTER
@@ -58,6 +59,7 @@ def _learn(specs: Sequence[ModelSpec]) -> None:
         model = _like(spec)
         model.learn(_documents())
         model.top_words(SNAPSHOT_WORDS)
+        model.relevant_words(SNAPSHOT_WORDS, RELEVANCE)
 
 
 def _measure(specs: Sequence[ModelSpec]) -> None:
@@ -66,7 +68,7 @@ def _measure(specs: Sequence[ModelSpec]) -> None:
     held_out = HeldOut(documents, 0)
     for spec in specs:
         model = _like(spec)
-        held_out.measure(model)
+        held_out.measure(model, documents)
         model.infer(documents)
 
 

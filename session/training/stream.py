@@ -76,6 +76,11 @@ class Stream:
         self._word_counts = store.word_counts()
         self._check_account()
         self._curves = Curves(store, self.models)
+        self.dirty = False
+        """Whether a commit would write anything new."""
+        if self._curves.reference.found is not None:
+            self._changes.reference.append(self._curves.reference.found)
+            self.dirty = True
         self._measured_on: HeldOut | None = None
         """The held-out articles as they are measured on, once they are."""
         last_page_before = None
@@ -95,8 +100,6 @@ class Stream:
         self._passes: Passes | None = None
         self._ended = self.progress.finished
         """Whether `finish` has been called since the last step."""
-        self.dirty = False
-        """Whether a commit would write anything new."""
         self._learnt = False
         """Whether the models have changed since the last commit."""
         self._threads = threads
@@ -314,6 +317,7 @@ class Stream:
             last = len(again) - 1 - last_places_from_end
             topics = self._topics([theta[len(fresh) :][last] for theta in thetas])
             self._changes.again.append((seqs_again[last].tolist(), again.take(last), topics))
+        self._curves.reference.add(fresh, self._changes)
         progress = self.progress
         before = progress.articles
         progress.articles += len(batch)

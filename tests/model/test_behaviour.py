@@ -53,8 +53,11 @@ def test_numbers_of_top_words_are_whole_from_1_and_at_most_all_words_are_given(k
     for n in (0, 2.5):
         with pytest.raises(ValueError, match="n must be a whole number from 1"):
             model.top_words(n)
+        with pytest.raises(ValueError, match="n must be a whole number from 1"):
+            model.relevant_words(n, 0.6)
     ids, _ = model.top_words(1000)
     assert ids.shape == (5, 30)
+    assert model.relevant_words(1000, 0.6).ids.shape == (5, 30)
 
 
 def test_a_matrix_in_place_of_a_minibatch_is_refused(kind):

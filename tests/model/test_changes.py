@@ -18,7 +18,9 @@ def observed(*firsts, shares=None):
     """A state of topics that lead with ten words from each number on, equally large by default."""
     if shares is None:
         shares = np.full(len(firsts), 1 / len(firsts))
-    return TopicState(leading_from(*firsts), np.array(shares, np.float32))
+    leading = leading_from(*firsts)
+    ids, _ = leading
+    return TopicState(leading, ids, np.array(shares, np.float32))
 
 
 FOUR_TOPICS = observed(0, 50, 200, 300)

@@ -2,13 +2,18 @@
 
 import numpy as np
 
-from wikitopics.model.relevance import distinctness, most_relevant, ownership, relevance
+from wikitopics.model.relevance import by_relevance, distinctness, ownership, relevance
 
 # Three topics over the words 0 to 5; word 0 leads all of them.
 IDS = np.array([[0, 1, 2], [0, 3, 2], [0, 4, 5]], np.int32)
 PROBABILITIES = np.array([[0.5, 0.3, 0.1], [0.4, 0.3, 0.2], [0.5, 0.2, 0.2]], np.float32)
 SHARES = np.array([0.5, 0.3, 0.2])
 LEADING = (IDS, PROBABILITIES)
+
+
+def first_words(*arguments, **weight):
+    ids, _ = by_relevance(*arguments, **weight)
+    return ids
 
 
 def test_a_word_is_owned_by_the_topics_that_lead_with_it():
@@ -24,16 +29,16 @@ def test_a_word_is_owned_by_the_topics_that_lead_with_it():
 
 
 def test_relevance_goes_from_lift_to_probability():
-    np.testing.assert_array_equal(most_relevant(LEADING, SHARES, weight=1.0), IDS)
-    assert most_relevant(LEADING, SHARES, weight=0.0).tolist() == [[1, 0, 2], [3, 2, 0], [4, 5, 0]]
-    assert most_relevant(LEADING, SHARES, weight=0.5)[:, 0].tolist() == [1, 3, 4]
+    np.testing.assert_array_equal(first_words(LEADING, SHARES, weight=1.0), IDS)
+    assert first_words(LEADING, SHARES, weight=0.0).tolist() == [[1, 0, 2], [3, 2, 0], [4, 5, 0]]
+    assert first_words(LEADING, SHARES, weight=0.5)[:, 0].tolist() == [1, 3, 4]
 
 
 def test_a_topic_without_words_has_no_number_that_is_none():
     without_words = (IDS, np.zeros((3, 3), np.float32))
     for weight in (0.0, 0.5, 1.0):
         assert np.all(relevance(without_words, SHARES, weight) == -np.inf)
-    np.testing.assert_array_equal(most_relevant(without_words, SHARES), IDS)
+    np.testing.assert_array_equal(first_words(without_words, SHARES), IDS)
 
 
 def test_a_topic_owns_its_words_when_no_other_has_them():
@@ -41,3 +46,10 @@ def test_a_topic_owns_its_words_when_no_other_has_them():
     probabilities = np.array([[0.5, 0.2], [0.5, 0.2], [0.4, 0.1]])
     found = distinctness((ids, probabilities), np.array([0.3, 0.1, 0.6]))
     assert np.allclose(found, [0.75, 0.25, 1])
+
+
+def test_of_other_words_the_part_in_topics_that_they_lead_counts_and_their_own():
+    leading = (np.array([[0, 1], [1, 2]], np.int32), np.array([[0.6, 0.2], [0.4, 0.4]], np.float32))
+    others = (np.array([[1, 2], [2, 3]], np.int32), np.array([[0.2, 0.1], [0.4, 0.2]], np.float32))
+    found = ownership(leading, np.array([0.5, 0.5]), others)
+    np.testing.assert_allclose(found, [[0.2 / 0.6, 0.1 / 0.5], [0.4 / 0.5, 1]], rtol=1e-6)

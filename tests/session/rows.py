@@ -78,10 +78,11 @@ def changes(*page_ids, number=1):
     block = documents(*page_ids)
     topics = largest((np.zeros(len(block)), np.full(len(block), 0.75)))
     ones = np.ones((2, 3), np.float32)
+    words = (np.zeros((2, 3), np.int32), ones)
     return Changes(
         pending=[(number, block)],
         articles=[(block, "held_out", None), (block, "trained", topics)],
         metrics=[(0, 64, 640, 1.5, "log_likelihood", -7.0)],
-        snapshots=[TopWords(0, 64, np.zeros((2, 3), np.int32), ones, ones[:, 0])],
+        snapshots=[TopWords(0, 64, words, words, ones[:, 0])],
         models={0: row(1.0)},
     )

@@ -16,8 +16,8 @@ import numpy as np
 from tests.session import rows as small
 from wikitopics.model.areas import NONE, Areas
 from wikitopics.model.online import IN_USE
-from wikitopics.model.relevance import most_relevant
-from wikitopics.session.naming import TopicNames, names_of
+from wikitopics.model.relevance import by_relevance
+from wikitopics.session.naming import ToldTopics, names_of
 from wikitopics.session.records import Progress, TopicEvent, TopWords, TrainerActivity
 from wikitopics.session.settings import ModelSpec, Settings
 from wikitopics.session.storage.articles import ArticleTopics
@@ -117,7 +117,7 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
             ]
             changes.snapshots += snapshots
             if snapshots:
-                changes.topic_names[model] = named(snapshots[-1], words)
+                changes.told_topics[model] = told(snapshots[-1], words)
                 changes.areas[model] = charted(snapshots[-1])
             changes.metrics += metrics(model, points, recipe, rng)
             events = happenings(spec.name, recipe.articles)
@@ -227,7 +227,9 @@ def snapshot(model: int, n: int, n_topics: int = N_TOPICS) -> TopWords:
     steps = np.random.default_rng(7).normal(0, 0.12, (60, n_topics))
     drift = np.exp(np.cumsum(steps, axis=0))[min(n // 512, 59)]
     shares = base * drift * settled + (1 - settled) / n_topics
-    return TopWords(model, n, ids, probabilities, (shares / shares.sum()).astype(np.float32))
+    shares = (shares / shares.sum()).astype(np.float32)
+    leading = (ids, probabilities)
+    return TopWords(model, n, leading, by_relevance(leading, shares), shares)
 
 
 N_AREAS = 9
@@ -328,9 +330,9 @@ def live(path: Path, recipe: Recipe | None = None) -> Iterator[None]:
         yield
 
 
-def named(taken: TopWords, words: Sequence[str]) -> TopicNames:
-    made = tuple(names_of(most_relevant(taken.leading, taken.shares), words))
-    return TopicNames(made, frozenset(), made)
+def told(taken: TopWords, words: Sequence[str]) -> ToldTopics:
+    shown_ids, _ = taken.shown
+    return ToldTopics(tuple(names_of(shown_ids, words)), frozenset())
 
 
 def grow(path: Path, recipe: Recipe, by: int, titles: tuple[str, ...] = ()) -> None:
@@ -346,7 +348,7 @@ def grow(path: Path, recipe: Recipe, by: int, titles: tuple[str, ...] = ()) -> N
     changes = Changes(
         metrics=[(0, articles, articles * 137, articles * 0.49, "log_likelihood", score)],
         snapshots=[newest],
-        topic_names={0: named(newest, store.vocabulary())},
+        told_topics={0: told(newest, store.vocabulary())},
         areas={0: charted(newest)},
         articles=[(documents(list(titles), rng), "trained", share_of)],
     )

@@ -285,6 +285,13 @@ async def test_a_click_on_a_column_s_head_sorts(shown, live):
             assert sorted_by == sorted(sorted_by)
 
 
+def first_words(snapshot, topic):
+    """Those by probability and those shown."""
+    ids, _ = snapshot.leading
+    shown_ids, _ = snapshot.shown
+    return {*ids[topic, :10].tolist(), *shown_ids[topic, :10].tolist()}
+
+
 def test_changes_are_counted_from_half_of_the_articles(tmp_path):
     path = canned.build(tmp_path / "s.db", canned.Recipe())
     with SessionReader(path) as reader:
@@ -300,9 +307,7 @@ def test_changes_are_counted_from_half_of_the_articles(tmp_path):
                 assert row.trend[0] == then.shares[row.topic]
                 assert row.trend[-1] == row.share == now.shares[row.topic]
                 assert row.change == row.share - row.trend[0]
-                words_now = {*now.word_ids[row.topic][:10].tolist()}
-                words_then = {*then.word_ids[row.topic][:10].tolist()}
-                new = words_now - words_then
+                new = first_words(now, row.topic) - first_words(then, row.topic)
                 assert row.newcomers == {reader.vocabulary()[word] for word in new}
 
 
@@ -324,26 +329,24 @@ async def test_the_mark_of_a_cut_line_looks_like_what_it_stands_for(shown, live)
             assert mark.style.color == drawn.pen(ink).color
 
 
-async def test_words_are_ordered_by_relevance_until_asked_otherwise(shown, growing):
-    def words_of(rows):
-        return [[word for word, _ in row.words] for row in rows]
-
+async def test_words_that_tell_topics_apart_come_first_until_asked_otherwise(shown, growing):
     def words_on_screen(app):
-        return words_of(app.latest.topics["lda"])
+        return [row.shown for row in app.latest.topics["lda"]]
 
     with SessionReader(growing) as reader:
-        by_relevance = words_of(reader.topics("lda", 20, relevant=True))
-        by_probability = words_of(reader.topics("lda", 20, relevant=False))
-    assert by_relevance != by_probability
+        rows = reader.topics("lda", 20)
+    telling = [row.shown for row in rows]
+    by_probability = [row.words for row in rows]
+    assert telling != by_probability
 
     async with shown(growing, words="film, actor") as (app, pilot):
         await pilot.press("2")
         await seeing.until(pilot, "topics after")
-        assert words_on_screen(app) == by_relevance
+        assert words_on_screen(app) == telling
         await pilot.press("W")
         await seeing.until_true(lambda: words_on_screen(app) == by_probability)
         await pilot.press("W")
-        await seeing.until_true(lambda: words_on_screen(app) == by_relevance)
+        await seeing.until_true(lambda: words_on_screen(app) == telling)
 
 
 # The map of topics over time, and what can be done with topics: name, pin, sort, fold and find

@@ -38,7 +38,7 @@ def stranger(trained_once, tmp_path):
         "INSERT INTO given_names SELECT 0, number, ? FROM (SELECT 0 AS number UNION SELECT 1)",
         bad,
     )
-    for table, column in (("topic_names", "name"), ("topic_events", "name"), ("areas", "name")):
+    for table, column in (("told_topics", "name"), ("topic_events", "name"), ("areas", "name")):
         with contextlib.suppress(Exception):
             sql(path, f"UPDATE {table} SET {column} = ?", bad)
     ((activity,),) = sql(path, "SELECT activity FROM heartbeat")

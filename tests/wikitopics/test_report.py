@@ -273,7 +273,7 @@ def test_a_page_is_small_and_harmless_whatever_a_stranger_wrote(trained):
     """Long names and control characters everywhere, 40 metrics with names of 50,000 characters."""
     bad = 10_000 * "\x1b<&\u202e"
     sql(trained, "UPDATE articles SET title = ?", bad)
-    sql(trained, "UPDATE topic_names SET name = ?", bad[:1000])
+    sql(trained, "UPDATE told_topics SET name = ?", bad[:1000])
     sql(
         trained,
         "UPDATE settings SET value = ? WHERE key IN ('source_name', 'vocabulary')",

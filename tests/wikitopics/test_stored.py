@@ -95,7 +95,8 @@ def test_topics_metrics_and_history_are_those_of_the_commands(session, cli):
         assert last.articles == session.history(0, model)[-1].articles
         assert np.mean([topic.npmi for topic in topics]) == pytest.approx(last.value)
     first = session.topics()[0]
-    words = " ".join(first.words[:10])
+    words = " ".join(first.shown)
+    assert len(first.shown) == 10
     assert repr(first) == f"<Topic {first.number} {first.name!r}, {first.share:.1%}: {words}>"
     for model in ("lda", "many"):
         told = cli.rows("metrics", "--model", model)

@@ -20,21 +20,27 @@ def names(cli, *options):
     return {topic["topic"]: topic["name"] for topic in cli.json("topics", *options)}
 
 
-def test_every_topic_has_a_name_of_its_words_the_most_relevant_first(cli, trained):
+def test_every_topic_is_named_by_its_words_as_they_are_shown(cli, trained):
     found = names(cli)
     assert len(found) == len(set(found.values())) == 5
-    for topic, words in words_of(cli, "--top", 20).items():
-        # A name stays until two of its words have gone.
-        assert len(set(found[topic].split(", ")) & set(words)) >= 2
-    probable = words_of(cli, "--top", 20)
-    relevant = words_of(cli, "--top", 20, "--by", "relevance")
-    assert relevant != probable
-    assert [sorted(words) for words in relevant.values()] == [
-        sorted(words) for words in probable.values()
-    ]
-    for options, words in (((), relevant), (("--by", "probability"), probable)):
-        table = cli("topics", "--top", 6, *options).out
-        assert all(" ".join(first[:6]) in table for first in words.values())
+    shown = {topic["topic"]: topic["shown"] for topic in cli.json("topics")}
+    for topic, name in found.items():
+        assert name.split(", ") == shown[topic][:3]
+
+
+@pytest.mark.parametrize("top", [6, 25])
+def test_words_come_in_three_orders(cli, trained, top):
+    probable = words_of(cli, "--top", top)
+    relevant = words_of(cli, "--top", top, "--by", "relevance")
+    table = cli("topics", "--top", top).out.splitlines()[1:]
+    shown = {int(line.split()[0]): line.split()[-top:] for line in table}
+    assert probable != relevant != shown != probable
+    for topic in cli.json("topics"):
+        n = min(top, 10)
+        assert shown[topic["topic"]][:n] == topic["shown"][:n]
+    for options, words in (("relevance", relevant), ("probability", probable)):
+        table = cli("topics", "--top", top, "--by", options).out
+        assert all(" ".join(first) in table for first in words.values())
 
 
 def test_a_topic_is_renamed_everywhere_and_back(cli, trained, tmp_path):
@@ -248,5 +254,8 @@ def test_history_tells_what_happened_and_a_topics_words_at_every_doubling(cli, t
     lines = cli("history", 3).out.splitlines()
     assert len({one["articles"].bit_length() for one in every}) <= len(lines) <= len(every)
     assert lines[0].split()[0] == "64"
-    assert lines[-1].split()[2:] == [word["word"] for word in every[-1]["words"]]
+    shown = {topic["topic"]: topic["shown"] for topic in cli.json("topics")}
+    assert lines[-1].split()[2:] == shown[3]
+    words = {topic["topic"]: topic["words"] for topic in cli.json("topics")}
+    assert every[-1]["words"] == words[3]
     one_line(cli("history", 5), 2, "topics 0 to 4")

@@ -254,7 +254,7 @@ class TopicAtlas(Lines, can_focus=True):
         where = f" · {area.name}" if area is not None else ""
         if self.sheet is not None and row.topic not in self.sheet.topics:
             where += " · no room on the map"
-        words = [word for word, _ in row.words]
+        words = [word for word, _ in row.shown]
         hits = hits_in(row, self._sought)
         found = f" · {in_line(hits)}" if hits else ""
         return f"{row.label}{found} · {share(row.share)}{where} · {in_line(words)}"
@@ -498,5 +498,5 @@ class AtlasView(View):
         row = self.chosen_topic()
         if row is None:
             return ""
-        words = in_line(word for word, _ in row.words)
+        words = in_line(word for word, _ in row.shown)
         return f"{row.label} ({share(row.share)}): {words}"

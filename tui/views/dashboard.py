@@ -316,4 +316,4 @@ class Dashboard(View):
 
     def copied(self) -> str:
         row = self.query_one(TopicList).topic
-        return "" if row is None else in_line(word for word, _ in row.words)
+        return "" if row is None else in_line(word for word, _ in row.shown)

@@ -220,14 +220,14 @@ class TopicView(View):
 
     async def _fill(self, row: TopicRow, model: str, session: SessionView) -> None:
         topic = row.topic
-        relevant = self.choice.relevant
+        shown = not self.choice.by_probability
         history = await self.ask(
             lambda reader: reader.topic_history(
                 model,
                 topic,
                 HISTORY_WORDS,
                 session.as_of,
-                relevant=relevant,
+                shown=shown,
             ),
             aside=True,
         )
@@ -289,5 +289,5 @@ class TopicView(View):
         row = self.chosen_topic()
         if row is None:
             return ""
-        words = self.query_one(Evolution).words or row.words
+        words = self.query_one(Evolution).words or row.shown
         return f"{row.label} ({share(row.share)}): " + in_line(word for word, _ in words)

@@ -202,9 +202,9 @@ class View(Container):
         self.action_sort(next_choice(self.choice.order, [*ORDERS]))
 
     def action_order_words(self) -> None:
-        self.choice.relevant = not self.choice.relevant
-        by = "relevance" if self.choice.relevant else "probability"
-        self.app.notify(f"Words of topics by {by}")
+        self.choice.by_probability = not self.choice.by_probability
+        first = "most probable" if self.choice.by_probability else "most telling"
+        self.app.notify(f"Words of topics: the {first} first")
         self.host.watched.read_again()
 
     def action_pin(self) -> None:

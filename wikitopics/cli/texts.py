@@ -99,7 +99,7 @@ def infer(
             share = text.theta[topic]
             if share >= 0.01:
                 row = topics.get(topic)
-                label = f"{row.name}: {in_line(word for word, _ in row.words)}" if row else ""
+                label = f"{row.name}: {in_line(word for word, _ in row.shown)}" if row else ""
                 put_line(f"  {share:6.1%}  {topic:4}  {label}")
 
 

@@ -19,6 +19,7 @@ from wikitopics.session.errors import NO_TOPICS, BadUsage
 from wikitopics.session.paths import session_path
 
 if TYPE_CHECKING:
+    from wikitopics.session.analysis.inference import WordOrder
     from wikitopics.session.storage.reader import SessionReader
 TOPICS_OF_AREA = 3
 """How many topics are listed for each area."""
@@ -39,8 +40,8 @@ NAMING_TITLES = 10
 @click.option(
     "--by",
     type=click.Choice(["relevance", "probability"]),
-    help="Order of a topic's words: the most distinctive first, or the most probable (default: "
-    "relevance; --json: probability).",
+    help="Order of a topic's words, instead of the usual one: the most distinctive first, or the "
+    "most probable.",
 )
 @click.option(
     "--areas",
@@ -67,7 +68,7 @@ def topics(
     session: str,
     top: int,
     model: str | None,
-    by: str | None,
+    by: "WordOrder | None",
     areas: int | None,
     tree: bool,
     every: bool,
@@ -77,9 +78,10 @@ def topics(
 
     The share is the fraction of the corpus's words that belong to the topic. The trend is the
     change in that share, in percentage points, since half as many articles had been read. npmi is
-    the coherence of the leading words: how strongly they tend to occur together in held-out
-    articles (-1 to 1). A topic is in use if it has more than a thousandth of the words. --json
-    gives all topics.
+    the coherence of the most probable words: how strongly they tend to occur together in articles
+    that were learnt (-1 to 1). Words that tell a topic apart and go with one another come first;
+    of forms of one word, only one is listed. A topic is in use if it has more than a thousandth of
+    the words. --json gives all topics, with their words by probability, and ten as shown here.
 
     Examples:
       wikitopics topics --top 8
@@ -106,20 +108,19 @@ def topics(
         elif tree:
             _tree(reader, name, every, as_json)
         elif as_json:
-            # Without --by, words are listed by probability here, and by relevance below.
-            _list_as_json(reader, name, top, relevant=by == "relevance")
+            _list_as_json(reader, name, top, by or "probability")
         else:
-            _list(reader, name, top, every, relevant=by != "probability")
+            _list(reader, name, top, every, by or "shown")
 
 
-def _list_as_json(reader: "SessionReader", model: str, top: int, relevant: bool) -> None:
+def _list_as_json(reader: "SessionReader", model: str, top: int, order: "WordOrder") -> None:
     from wikitopics.session.analysis.described import described_topics
     from wikitopics.session.analysis.exports import TOPIC_COLUMNS
     from wikitopics.session.analysis.inference import top_words
 
     with reader.one_moment():
         topics = sorted(described_topics(reader, model), key=lambda topic: -topic.share)
-        words = top_words(reader, model, top, relevant=relevant) if topics else []
+        words = top_words(reader, model, top, order) if topics else []
     if not topics:
         say(NO_TOPICS)
     put_json(
@@ -141,17 +142,18 @@ def _list(
     model: str,
     top: int,
     every: bool,
-    relevant: bool,
+    order: "WordOrder",
 ) -> None:
     from wikitopics.model.online import IN_USE
     from wikitopics.session.analysis.inference import top_words
-    from wikitopics.session.analysis.quality import coherences, repeats_in_words
+    from wikitopics.session.analysis.quality import coherence_remark, coherences, repeats_in_words
     from wikitopics.session.records import in_line
 
     with reader.one_moment():
         rows = sorted(reader.topics(model), key=lambda row: -row.share)
-        words = top_words(reader, model, top, relevant=relevant) if rows else []
+        words = top_words(reader, model, top, order) if rows else []
         npmi = coherences(reader, model)
+        remark = coherence_remark(reader)
         repeated = repeats_in_words(reader, model)
     if not rows:
         say(NO_TOPICS)
@@ -173,6 +175,8 @@ def _list(
         _say_left_out(len(in_use) - len(shown), len(rows), "hidden")
     if repeated:
         say(repeated)
+    if rows and remark:
+        say(remark)
 
 
 def _say_left_out(left_out: int, topics: int, why: str) -> None:
@@ -409,7 +413,7 @@ def _words(reader: "SessionReader", model: str, topic: int, as_json: bool) -> No
     from wikitopics.session.records import in_line
 
     reader.check_topic(model, topic)
-    history = reader.topic_history(model, topic)
+    history = reader.topic_history(model, topic, shown=not as_json)
     if as_json:
         rows = (
             (model, at, topic, share, objects("word probability", words))

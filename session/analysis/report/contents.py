@@ -23,10 +23,15 @@ from wikitopics.session import __version__
 from wikitopics.session.analysis.areas import Area, Branch, atlas, in_drawing_order, topic_tree
 from wikitopics.session.analysis.listing import listed_articles
 from wikitopics.session.analysis.origin import licence_of
-from wikitopics.session.analysis.quality import coherences, metrics_of, repeats_in_words
+from wikitopics.session.analysis.quality import (
+    coherence_remark,
+    coherences,
+    counted_together,
+    metrics_of,
+    repeats_in_words,
+)
 from wikitopics.session.errors import NO_TOPICS, SessionError
 from wikitopics.session.escapes import visible
-from wikitopics.session.naming import relevant_first
 from wikitopics.session.options import KEPT, LINKS, TOKENS
 from wikitopics.session.records import (
     APART,
@@ -79,7 +84,7 @@ class PastTopic(NamedTuple):
     articles: int
     share: float
     words: Sequence[tuple[str, bool]]
-    """Its words, most relevant first, each with whether it is new since the moment before."""
+    """Its words as they are shown, each with whether it is new since the moment before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +97,7 @@ class ReportTopic:
     """The topic as it is stored."""
     coherence: float | None
     words: Sequence[tuple[str, float, float]]
-    """Its words, most relevant first: (word, probability, the topic's share of the word's uses in
+    """Its words as they are shown: (word, probability, the topic's share of the word's uses in
     all topics that have it among their leading words)."""
     area: int
     """The number of its area, which determines its colour."""
@@ -203,6 +208,8 @@ def contents(
             "tokens": settings[TOKENS],
             "n_words": len(reader.vocabulary()),
             "models": models,
+            "counted": len(counted_together(reader)),
+            "coherence_remark": coherence_remark(reader),
             "models_left_out": len(places) - len(shown),
             "metrics": charts,
             "metrics_left_out": left_out,
@@ -230,23 +237,20 @@ def _model(
     anchor = f"m{place}"
     newest = reader.newest_words(name)
     assert newest is not None
-    newest = relevant_first(newest)
     tree = topic_tree(reader, name)
     found = atlas(reader, name)
     assert found is not None
     area_of = found.area_of
     place_of = dict(zip(found.grouping.topics.tolist(), found.places.tolist(), strict=True))
     near = nearest(found.grouping)
-    in_use = [
-        row for row in reader.topics(name, SNAPSHOT_WORDS, relevant=True) if row.topic in area_of
-    ]
+    in_use = [row for row in reader.topics(name, SNAPSHOT_WORDS) if row.topic in area_of]
     shown = [row for row in in_use if not row.hidden]
     shown.sort(key=lambda row: -row.share)
-    own = ownership(newest.leading, newest.shares).tolist()
+    own = ownership(newest.leading, newest.shares, newest.shown).tolist()
     npmi = coherences(reader, name)
     history = reader.share_history(name)
     moments = spread(reader.snapshots(name), PAST_MOMENTS)
-    past_words = [relevant_first(words) for words in reader.words_at(name, moments)]
+    past_words = list(reader.words_at(name, moments))
     events = [event for event in reader.topic_events() if event.model == name]
     events_of: dict[int, list[TopicEvent]] = defaultdict(list)
     for event in events:
@@ -262,7 +266,7 @@ def _model(
             coherence=npmi[row.topic],
             words=[
                 (_told(word), probability, part)
-                for (word, probability), part in zip(row.words, own[row.topic], strict=False)
+                for (word, probability), part in zip(row.shown, own[row.topic], strict=True)
             ],
             area=area_of[row.topic].number,
             place=place_of[row.topic],
@@ -327,11 +331,12 @@ def course_of(history: ShareHistory, topic: int) -> list[tuple[int, float, float
 
 
 def _past(snapshots: Sequence[TopWords], topic: int, vocabulary: Sequence[str]) -> list[PastTopic]:
-    """A topic at each of these snapshots, whose words are the most relevant ones first."""
+    """A topic at each of these snapshots."""
     past: list[PastTopic] = []
     ids_before: list[int] | None = None
     for snapshot in snapshots:
-        ids = snapshot.word_ids[topic, :PAST_WORDS].tolist()
+        shown_ids, _ = snapshot.shown
+        ids = shown_ids[topic, :PAST_WORDS].tolist()
         words = []
         for id in ids:
             is_new = ids_before is not None and id not in ids_before

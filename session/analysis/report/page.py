@@ -47,7 +47,7 @@ topics."""
 MOST_SHOWN = 30
 """The number of a model's topics that are listed at first; the others are folded."""
 FEW = 50
-"""With fewer held-out texts, words that never meet in them say nothing about a topic's
+"""Counted in fewer articles, words that never meet in them say nothing about a topic's
 coherence."""
 MOST_EVENTS = 200
 """The number of a model's events that are listed; older ones are only counted."""

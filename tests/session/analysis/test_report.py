@@ -35,7 +35,7 @@ def test_topics_are_as_topics_says(trained, cli):
         assert topic.row.name == other["name"]
         assert topic.coherence == other["npmi"]
         assert topic.row.share == pytest.approx(other["share"])
-        assert {word for word, _, _ in topic.words} == {word["word"] for word in other["words"]}
+        assert [word for word, _, _ in topic.words[:10]] == other["shown"]
         assert all(0 < own <= 1 for _, _, own in topic.words)
 
 

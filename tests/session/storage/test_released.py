@@ -1,4 +1,4 @@
-"""A session of 1.0.0 or 1.1.0 is read as it lies; to go on training, it becomes one of today's
+"""A session of 1.0.0 to 1.2.0 is read as it lies; to go on training, it becomes one of today's
 format, whole or not at all, and nobody sees a difference.
 
 `releases/1.0.0.sqlite.gz` is one that 1.0.0 trained over `wiki.xml.bz2`, a dump of 600 articles
@@ -22,6 +22,8 @@ import wikitopics
 from tests.session.memory import in_order
 from tests.session.rows import sql
 from tests.sessions import RELEASES
+from wikitopics.model import Minibatch
+from wikitopics.model.coherence import npmi_of_words
 from wikitopics.session.analysis.areas import atlas
 from wikitopics.session.errors import DiskFull
 from wikitopics.session.storage import writer as formats
@@ -285,7 +287,26 @@ def test_only_train_does_it_and_says_so(cli, counted_here, released):
 
 
 @pytest.fixture
-def of_1_1(trained):
+def of_1_2(trained):
+    """The session as 1.2.0 would have left it."""
+    for change in (
+        "DROP TABLE reference",
+        "ALTER TABLE snapshots DROP COLUMN shown_ids",
+        "ALTER TABLE snapshots DROP COLUMN shown_probabilities",
+        "CREATE TABLE topic_names (model INTEGER, topic INTEGER, name TEXT, alive INTEGER, "
+        "lasting TEXT, PRIMARY KEY (model, topic))",
+        "INSERT INTO topic_names SELECT model, topic, 'once, so, called', alive, NULL "
+        "FROM told_topics",
+        "DROP TABLE told_topics",
+        "UPDATE metrics SET value = -0.5 WHERE metric = 'npmi'",
+        "PRAGMA user_version = 10",
+    ):
+        sql(trained, change)
+    return trained
+
+
+@pytest.fixture
+def of_1_1(of_1_2):
     """The session as 1.1.0 would have left it."""
     columns = ("models DROP COLUMN meetings", "control DROP COLUMN hurry")
     for change in (
@@ -293,8 +314,50 @@ def of_1_1(trained):
         *(f"ALTER TABLE {one}" for one in columns),
         "PRAGMA user_version = 9",
     ):
-        sql(trained, change)
-    return trained
+        sql(of_1_2, change)
+    return of_1_2
+
+
+def measured(path, metric):
+    with SessionReader(path) as reader:
+        return reader.curve("lda", metric).values.tolist()
+
+
+def test_the_coherence_of_1_2_keeps_its_name_when_a_session_goes_on(cli, of_1_2, corpus):
+    outcome = cli.ok("topics")
+    assert "npmi is that of an earlier version, in held-out" in outcome.err
+    with SessionReader(of_1_2) as reader:
+        held_out = reader.held_out()
+        batch = Minibatch(held_out.indptr, held_out.word_ids, held_out.counts)
+        ids, _ = reader.newest_words("lda").leading
+        expected = npmi_of_words(ids[:, :10], batch)
+        assert "npmi_held_out" in reader.metric_names()
+    found = sorted(wikitopics.open(of_1_2).topics(), key=lambda topic: topic.number)
+    np.testing.assert_allclose([topic.npmi for topic in found], expected)
+    before = measured(of_1_2, "npmi_held_out")
+    assert set(before) == {-0.5}
+    assert measured(of_1_2, "npmi") == []
+    cli.ok("train", *corpus.options(), "--articles", 10_000)
+    assert version(of_1_2) == VERSION
+    assert measured(of_1_2, "npmi_held_out") == before
+    assert cli.json("topics")[0]["npmi"] != expected[0]
+    assert "earlier version" not in cli.ok("topics").err
+
+
+def test_a_session_of_1_2_counts_words_in_the_articles_that_it_still_has(cli, of_1_2, corpus):
+    with SessionReader(of_1_2) as reader:
+        articles = reader.progress().articles
+        _, still_there = reader.recent(0, 5000, articles)
+    cli.ok("train", *corpus.options(), "--articles", 10_000)
+    with SessionReader(of_1_2) as reader:
+        reference = reader.reference()
+        trained = reader.progress().documents
+    np.testing.assert_array_equal(reference.page_ids[: len(still_there)], still_there.page_ids)
+    assert len(reference) == min(5000, len(still_there) + trained - articles)
+
+
+def test_names_of_1_2_are_made_of_the_present_words(cli, of_1_2):
+    assert "once, so, called" not in cli.ok("topics").out
 
 
 def test_a_session_of_1_1_is_grouped_by_its_leading_words(cli, of_1_1):

@@ -120,6 +120,7 @@ def account(path):
                 reader.proportions(name, held_out=True).to_bytes() for name in reader.models()
             ],
             "word counts": counts.to_bytes(),
+            "reference": reader.reference().to_bytes(),
             "trained": of_role["trained"],
             "held_out": of_role["held_out"],
             "skipped": sorted(of_role["skipped"]),

@@ -1,7 +1,5 @@
 """What a trainer tells of topics: their names, and what happened to them."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -19,13 +17,8 @@ def snapshot(articles, firsts, shares=(1 / 13,) * 5):
     firsts = [*firsts, *[0] * 8]
     shares = [*shares, *[1 / 13] * 8]
     ids = np.array([np.arange(first, first + 10) for first in firsts], np.int32)
-    return TopWords(
-        0,
-        articles,
-        ids,
-        np.tile(ORDER, (len(firsts), 1)),
-        np.array(shares, np.float32),
-    )
+    words = (ids, np.tile(ORDER, (len(firsts), 1)))
+    return TopWords(0, articles, words, words, np.array(shares, np.float32))
 
 
 FADED = [0.2, 0.1, 0.0838, 0.0002, 0.0]
@@ -75,9 +68,9 @@ def test_the_story_is_the_same_wherever_a_trainer_stopped():
         first = told(before, STORY[:stop])
         points = [one.articles for one in STORY[:stop]]
         last = {*observations(points)[-OBSERVATIONS:], points[-1]}
-        after = chronicle(before.known, [one for one in STORY if one.articles in last])
+        after = chronicle(before.told, [one for one in STORY if one.articles in last])
         assert first + told(after, STORY[stop:]) == events
-        assert after.known == whole.known
+        assert after.told == whole.told
 
 
 def test_topics_that_are_forgotten_die_within_three_half_lives():
@@ -92,30 +85,22 @@ def test_topics_that_are_forgotten_die_within_three_half_lives():
 
 def test_a_session_from_before_names_gets_them_without_a_flood_of_births():
     late = chronicle(None, STORY[5:10])
-    assert (late.known.names[0], late.known.alive) == (name(20), {0, 2, 3})
+    assert (late.told.names[0], late.told.alive) == (name(20), {0, 2, 3})
     assert told(late, STORY[10:]) == [
         (1024, f"#1 {name(80)} is born"),
         (2048, f"#3 {name(63)} died"),
     ]
 
 
-def test_a_name_that_no_longer_suits_its_topic_is_not_shown():
-    """Before births it follows every snapshot, and one from before this rule is put right."""
+def test_a_topic_is_told_under_another_name_only_once_that_has_lasted():
+    """Before it is born, its name follows every snapshot."""
     one = chronicle()
     told(one, STORY[:5])
-    assert one.known.names[2] == name(97)
-    told(one, STORY[5:7])
-    assert one.known.names[1] == name(40)
-    wrong = (*one.known.names[:1], name(100), *one.known.names[2:])
-    later = chronicle(replace(one.known, names=wrong, lasting=wrong), STORY[4:7])
-    told(later, [snapshot(370, [20, 40, 90, 63, 0])])
-    assert later.known.names == one.known.names
-    told(one, STORY[7:8])
-    assert (one.known.names[1], one.known.lasting[1]) == (name(80), name(40))
+    assert one.told.names[2] == name(97)
+    told(one, STORY[5:8])
+    assert one.told.names[1] == name(40)
     told(one, [snapshot(400, [20, 81, 90, 63, 0])])
-    assert one.known.names[1] == name(80), "as it still suits the topic"
-    told(one, [snapshot(440, [20, 40, 90, 63, 0])])
-    assert one.known.names == one.known.lasting
+    assert one.told.names[1] == name(40)
 
 
 def born(topic):

@@ -20,6 +20,7 @@ from numba.core.dispatcher import Dispatcher
 from wikitopics.model import kinds
 from wikitopics.model.checking import planted_documents
 from wikitopics.session.settings import new_model
+from wikitopics.model.relevance import RELEVANCE
 from wikitopics.session.records import SNAPSHOT_WORDS
 from wikitopics.session.request import TrainRequest
 from wikitopics.session.training.opening import warm_up
@@ -40,7 +41,8 @@ for spec in sys.argv[1:]:
     model = kinds.load(parsed.kind).from_state(new_model(parsed, 500, 1000, 0).state())
     model.learn(batch)
     model.top_words(SNAPSHOT_WORDS)
-    HeldOut(batch, 0).measure(model)
+    model.relevant_words(SNAPSHOT_WORDS, RELEVANCE)
+    HeldOut(batch, 0).measure(model, batch)
     model.infer(batch)
     print(spec, len(before) > 0, sorted(compiled() - before))
 """

@@ -480,5 +480,6 @@ def test_a_heartbeat_is_written_while_a_commit_packs(tmp_path, corpus, new_sessi
         stream.feed(replace(file.documents(0, 200), position={"document": 200}))
         stream.step(lambda: 0.0)
         stream.commit(0.0, 0)
-    # The model, the words, what waits; what is held out and what was trained, each of them twice.
-    assert len(packed) == 7
+    # The model, the words, what waits, the reference; what is held out and what was trained, each of
+    # them twice.
+    assert len(packed) == 8

@@ -1,0 +1,50 @@
+"""The order in which a topic's words are shown: those first that tell it apart from the others and
+go with one another."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wikitopics.model.coherence import associations
+from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.online import Leading, RelevantWords
+
+CANDIDATES = 30
+"""The number of a topic's most relevant words among which those to show are chosen."""
+ASSOCIATION = 4.0
+"""The weight of a word's association with the topic's other words against its relevance.
+docs/topics.md says how it was chosen."""
+TOPICS_AT_ONCE = 200
+"""The number of topics whose words are counted at a time, which bounds memory."""
+
+
+def in_shown_order(
+    candidates: RelevantWords,
+    reference: Minibatch,
+    weight: float = ASSOCIATION,
+) -> Leading:
+    """The candidates, each topic's by relevance plus ``weight`` times their mean association with
+    its other candidates, weighted by the probabilities of these; ties by relevance.
+
+    reference: documents in which the words are counted; without any, the order is by relevance
+    """
+    orders = []
+    for start in range(0, len(candidates.ids), TOPICS_AT_ONCE):
+        topics = slice(start, start + TOPICS_AT_ONCE)
+        probabilities = candidates.probabilities[topics].astype(np.float64)
+        total = probabilities.sum(axis=1, keepdims=True)
+        weights = np.divide(
+            probabilities,
+            total,
+            out=np.zeros_like(probabilities),
+            where=total > 0,
+        )
+        strengths = associations(candidates.ids[topics], reference)
+        with_others = np.einsum("kij,kj->ki", strengths, weights)
+        scores = candidates.relevances[topics] + weight * with_others
+        orders.append(np.argsort(-scores, axis=1, kind="stable"))
+    order = np.concatenate(orders)
+    return (
+        np.take_along_axis(candidates.ids, order, axis=1),
+        np.take_along_axis(candidates.probabilities, order, axis=1),
+    )

@@ -1,0 +1,12 @@
+-- From 1.2.0 to today's format. In 1.2.0, coherence was measured in the held-out articles.
+CREATE TABLE reference (id INTEGER PRIMARY KEY, documents BLOB);
+ALTER TABLE snapshots RENAME TO old_snapshots;
+CREATE TABLE snapshots (model INTEGER, articles INTEGER, word_ids BLOB, probabilities BLOB, shares BLOB,
+    shown_ids BLOB, shown_probabilities BLOB, PRIMARY KEY (model, articles));
+INSERT INTO snapshots SELECT model, articles, word_ids, probabilities, shares, NULL, NULL FROM old_snapshots;
+DROP TABLE old_snapshots;
+CREATE TABLE told_topics (model INTEGER, topic INTEGER, name TEXT, alive INTEGER,
+    PRIMARY KEY (model, topic));
+INSERT INTO told_topics SELECT model, topic, ifnull(lasting, name), alive FROM topic_names;
+DROP TABLE topic_names;
+UPDATE metrics SET metric = 'npmi_held_out' WHERE metric = 'npmi'
