@@ -74,7 +74,8 @@ SENTENCES: Mapping[str, Sequence[tuple[str, ...]]] = {
     ),
     "docs/topics.md": (
         (
-            "for {} % of articles, with probability alone for {} % and with lift alone for {} %",
+            "for {} % of articles by relevance, for {} % by probability alone and for {} % by lift "
+            "alone",
             "naming.weights.percent.report.w6:.0f",
             "naming.weights.percent.report.w10:.0f",
             "naming.weights.percent.report.w0:.0f",

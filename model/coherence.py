@@ -16,6 +16,60 @@ ALMOST_ALL = 0.99
 has no limit as the share approaches 1."""
 
 
+class Occurrences:
+    """Which documents contain which words."""
+
+    def __init__(self, documents: Minibatch) -> None:
+        """``documents``: those without words are ignored."""
+        from scipy.sparse import csr_array
+
+        n_words = int(documents.word_ids.max(initial=0)) + 1
+        contains = np.ones(len(documents.word_ids), np.bool_)
+        by_document = csr_array(
+            (contains, documents.word_ids, documents.indptr),
+            shape=(documents.D, n_words),
+        )
+        self._by_word = by_document.tocsc()
+        self._n_words = n_words
+        self.D = int(np.count_nonzero(np.diff(documents.indptr)))
+        """The number of documents."""
+
+    def together(
+        self, words: NDArray[np.integer[Any]]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """How many documents contain words of topics, given by their ids, (K, n): (K, n) each word,
+        and (K, n (n - 1) / 2) both words of each pair, in the order of `pairs`."""
+        occurs = self._bits(words)
+        K, n = words.shape
+        first, second = pairs(n)
+        both = np.empty((K, len(first)), np.int64)
+        for k in range(K):
+            both[k] = _numbers_of_documents(occurs[k, first] & occurs[k, second])
+        return _numbers_of_documents(occurs), both
+
+    def _bits(self, words: NDArray[np.integer[Any]]) -> NDArray[np.uint64]:
+        """(K, n, B) one bit per document for each word of (K, n): whether the document contains
+        it."""
+        # Each distinct word has a row; words that no document contains are last.
+        distinct, row_of_place = np.unique(words, return_inverse=True)
+        known = distinct[distinct < self._n_words]
+        of_words = self._by_word[:, known]
+        rows = np.repeat(np.arange(len(known)), np.diff(of_words.indptr))
+        n_documents, _ = self._by_word.shape
+        n_bits = -(-n_documents // 64) * 64
+        contains = np.zeros((len(distinct), n_bits), np.bool_)
+        contains[rows, of_words.indices] = True
+        bits = np.packbits(contains, axis=1).view(np.uint64)
+        of_places: NDArray[np.uint64] = bits[row_of_place.reshape(words.shape)]
+        return of_places
+
+
+def pairs(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The places of the first and of the second word of each pair of n words."""
+    first, second = np.triu_indices(n, 1)
+    return first, second
+
+
 def npmi(topics: NDArray[Any], reference: Minibatch, n: int = 10) -> NDArray[np.float64]:
     """(K,) coherence of each topic: the mean NPMI of all pairs of its n most probable words, within
     [-1, 1].
@@ -29,27 +83,24 @@ def npmi(topics: NDArray[Any], reference: Minibatch, n: int = 10) -> NDArray[np.
     topics: (K, W). Raises ValueError for a word id of `reference` out of range.
     """
     reference.check_words(topics.shape[1])
-    return npmi_of_words(top_words(topics, n), reference)
+    return npmi_of_words(top_words(topics, n), Occurrences(reference))
 
 
-def npmi_of_words(leading: NDArray[np.integer[Any]], reference: Minibatch) -> NDArray[np.float64]:
+def npmi_of_words(leading: NDArray[np.integer[Any]], reference: Occurrences) -> NDArray[np.float64]:
     """(K,) as `npmi`, for topics given by their leading words, (K, n) word ids."""
     K, n = leading.shape
-    D = int(np.count_nonzero(np.diff(reference.indptr)))
-    if D == 0 or n < 2:
+    if reference.D == 0 or n < 2:
         return np.full(K, np.nan)
-    occurs = _occurrences(leading, reference)
-    first, second = np.triu_indices(n, 1)
-    single = _numbers_of_documents(occurs) / D
-    coherence = np.empty(K)
-    for k in range(K):
-        together = occurs[k, first] & occurs[k, second]
-        both = _numbers_of_documents(together) / D
-        coherence[k] = _npmi(single[k, first], single[k, second], both).mean()
+    single, both = reference.together(leading)
+    first, second = pairs(n)
+    p = single / reference.D
+    coherence: NDArray[np.float64] = _npmi(p[:, first], p[:, second], both / reference.D).mean(
+        axis=1
+    )
     return coherence
 
 
-def associations(words: NDArray[np.integer[Any]], reference: Minibatch) -> NDArray[np.float64]:
+def associations(words: NDArray[np.integer[Any]], reference: Occurrences) -> NDArray[np.float64]:
     """(K, n, n) how strongly each pair of a topic's words goes together, for (K, n) word ids.
 
     It is the NPMI of the pair as in `npmi`, but with one document added to those that contain both
@@ -58,59 +109,36 @@ def associations(words: NDArray[np.integer[Any]], reference: Minibatch) -> NDArr
     documents.
     """
     K, n = words.shape
-    D = int(np.count_nonzero(np.diff(reference.indptr)))
     strengths = np.zeros((K, n, n))
-    if D == 0 or n < 2:
+    if reference.D == 0:
         return strengths
-    occurs = _occurrences(words, reference)
-    first, second = np.triu_indices(n, 1)
-    single = _numbers_of_documents(occurs)
-    for k in range(K):
-        together = _numbers_of_documents(occurs[k, first] & occurs[k, second])
-        expected = single[k, first] * single[k, second] / D
-        share = np.minimum((together + 1) / D, ALMOST_ALL)
-        strength = np.log((together + 1) / (expected + 1)) / -np.log(share)
-        strengths[k, first, second] = strength
-        strengths[k, second, first] = strength
+    single, both = reference.together(words)
+    first, second = pairs(n)
+    expected = single[:, first] * single[:, second] / reference.D
+    share = np.minimum((both + 1) / reference.D, ALMOST_ALL)
+    strength = np.log((both + 1) / (expected + 1)) / -np.log(share)
+    strengths[:, first, second] = strength
+    strengths[:, second, first] = strength
     return strengths
 
 
-def _numbers_of_documents(occurs: NDArray[np.uint8]) -> NDArray[np.int64]:
+def _numbers_of_documents(occurs: NDArray[np.uint64]) -> NDArray[np.int64]:
     """How many documents' bits are set in the last dimension."""
     numbers: NDArray[np.int64] = np.bitwise_count(occurs).sum(axis=-1, dtype=np.int64)
     return numbers
 
 
-def _occurrences(words: NDArray[np.integer[Any]], reference: Minibatch) -> NDArray[np.uint8]:
-    """(K, n, ceil(D/8)) one bit per document for each word of (K, n): whether the document contains
-    it."""
-    # Each distinct word has a row. It is looked up by a word's place in `words`, by its id, and by
-    # the entries of the documents.
-    distinct, row_of_place = np.unique(words, return_inverse=True)
-    largest = max(distinct.max(), reference.word_ids.max(initial=0))
-    row_of_id = np.full(largest + 1, -1)  # -1: not one of these words
-    row_of_id[distinct] = np.arange(len(distinct))
-    row_of_entry = row_of_id[reference.word_ids]
-    has_row = row_of_entry >= 0
-    rows = row_of_entry[has_row]
-    documents = reference.documents()[has_row]
-    occurs = np.zeros((len(distinct), reference.D), dtype=np.bool_)
-    occurs[rows, documents] = True
-    bits = np.packbits(occurs, axis=1)
-    of_words: NDArray[np.uint8] = bits[row_of_place.reshape(words.shape)]
-    return of_words
-
-
 def _npmi(
     p1: NDArray[np.float64], p2: NDArray[np.float64], p12: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """(n,) NPMI of pairs of words: see `npmi`; its limits where `p12` is 0 or 1."""
+    """NPMI of pairs of words (see `npmi`), in the shape of the arrays; its limits where `p12` is 0
+    or 1."""
     never = p12 == 0
     always = p12 == 1
     sometimes = ~never & ~always
     both = p12[sometimes]
     if_independent = p1[sometimes] * p2[sometimes]
-    values = np.empty(len(p12))
+    values = np.empty(p12.shape)
     values[never] = -1.0
     values[always] = 1.0
     values[sometimes] = np.log(both / if_independent) / -np.log(both)

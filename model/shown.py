@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wikitopics.model.coherence import associations
-from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.coherence import Occurrences, associations
 from wikitopics.model.online import Leading, RelevantWords
 
 CANDIDATES = 30
@@ -20,13 +19,13 @@ TOPICS_AT_ONCE = 200
 
 def in_shown_order(
     candidates: RelevantWords,
-    reference: Minibatch,
+    reference: Occurrences,
     weight: float = ASSOCIATION,
 ) -> Leading:
     """The candidates, each topic's by relevance plus ``weight`` times their mean association with
     its other candidates, weighted by the probabilities of these; ties by relevance.
 
-    reference: documents in which the words are counted; without any, the order is by relevance
+    reference: the documents in which words are counted; without any, the order is by relevance
     """
     orders = []
     for start in range(0, len(candidates.ids), TOPICS_AT_ONCE):

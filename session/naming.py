@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.minibatch import Minibatch
+from wikitopics.model.coherence import Occurrences
 from wikitopics.model.naming import first_forms, name_words
 from wikitopics.model.online import Leading, OnlineModel
 from wikitopics.model.relevance import RELEVANCE
@@ -33,7 +33,9 @@ class ToldTopics:
     """The topics born and not dead."""
 
 
-def shown_words(model: OnlineModel, reference: Minibatch, words: Sequence[str], n: int) -> Leading:
+def shown_words(
+    model: OnlineModel, reference: Occurrences, words: Sequence[str], n: int
+) -> Leading:
     """The ``n`` words of each topic of a model that are shown first, in that order; of several
     forms of a word only one, unless there are too few others.
 

@@ -12,6 +12,7 @@ from wikitopics.crawler.markup.texts import page_links, prose
 from wikitopics.crawler.page import Markup, Page, SourceInfo
 from wikitopics.crawler.texts.kind import MARKUP
 from wikitopics.model import Minibatch, OnlineModel
+from wikitopics.model.coherence import Occurrences
 from wikitopics.model.relevance import RELEVANCE
 from wikitopics.session.errors import BadUsage, Damaged, errors_of
 from wikitopics.session.naming import shown_words
@@ -131,8 +132,8 @@ def top_words(
         leading = (found.ids, found.probabilities)
     else:
         documents = reader.reference()
-        reference = Minibatch(documents.indptr, documents.word_ids, documents.counts)
-        leading = shown_words(saved, reference, vocabulary, top)
+        batch = Minibatch(documents.indptr, documents.word_ids, documents.counts)
+        leading = shown_words(saved, Occurrences(batch), vocabulary, top)
     topics = []
     for ids, probabilities in zip(*leading, strict=True):
         words = [vocabulary[id] for id in ids.tolist()]

@@ -4,7 +4,7 @@ repeat others."""
 import numpy as np
 
 from wikitopics.model import Minibatch
-from wikitopics.model.coherence import npmi_of_words
+from wikitopics.model.coherence import Occurrences, npmi_of_words
 from wikitopics.model.distances import repeats
 from wikitopics.session.metrics import EARLIER, OF_STREAM, OF_TOPICS, SCORES, Metric
 from wikitopics.session.records import COHERENT_WORDS
@@ -44,9 +44,9 @@ def coherences(reader: SessionReader, model: str) -> list[float | None]:
     if newest is None:
         return []
     articles = counted_together(reader)
-    reference = Minibatch(articles.indptr, articles.word_ids, articles.counts)
+    batch = Minibatch(articles.indptr, articles.word_ids, articles.counts)
     ids, _ = newest.leading
-    values = npmi_of_words(ids[:, :COHERENT_WORDS], reference).tolist()
+    values = npmi_of_words(ids[:, :COHERENT_WORDS], Occurrences(batch)).tolist()
     return [value if np.isfinite(value) else None for value in values]
 
 
@@ -61,8 +61,8 @@ def coherence_remark(reader: SessionReader) -> str:
         return ""
     articles = noun(reader.settings().source)
     return (
-        f"npmi is that of an earlier version, in held-out {articles}; once training goes on, it is "
-        "that of today's"
+        f"Coherence (npmi) is still that of an earlier version, counted in held-out {articles}, "
+        f"until training goes on"
     )
 
 

@@ -72,7 +72,7 @@ class Curves:
     def keep_topics(self, articles: int, changes: Changes) -> None:
         """Store the present topics."""
         self._topics = {}
-        reference = self.reference.documents
+        reference = self.reference.occurrences
         for number, (model, chronicle) in enumerate(
             zip(self._models, self._chronicles, strict=True)
         ):
@@ -130,7 +130,7 @@ class Curves:
         """Measure the models, whose topics are already stored; ``seconds``: the running time so
         far."""
         articles = progress.articles
-        reference = self.reference.documents
+        reference = self.reference.occurrences
         perplexities = dict(self.measured.perplexities)
         for number, model in enumerate(self._models):
             values = held_out.measure(

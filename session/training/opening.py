@@ -13,6 +13,7 @@ from wikitopics.crawler.page import SourceInfo
 from wikitopics.crawler.source import Activity, Asked, Identity, PageKind, Source, SourceKind
 from wikitopics.extra import DASK
 from wikitopics.model import Minibatch, OnlineModel
+from wikitopics.model.coherence import Occurrences
 from wikitopics.model.kernels import nothing_kept
 from wikitopics.model.relevance import RELEVANCE
 from wikitopics.session import sources
@@ -68,7 +69,7 @@ def _measure(specs: Sequence[ModelSpec]) -> None:
     held_out = HeldOut(documents, 0)
     for spec in specs:
         model = _like(spec)
-        held_out.measure(model, documents)
+        held_out.measure(model, Occurrences(documents))
         model.infer(documents)
 
 

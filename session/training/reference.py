@@ -2,6 +2,7 @@
 occur together. They stay the same for its whole life."""
 
 from wikitopics.model import Minibatch
+from wikitopics.model.coherence import Occurrences
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.counts import REFERENCE_ARTICLES
 from wikitopics.session.storage.writer import Changes, SessionWriter
@@ -12,6 +13,7 @@ class Reference:
 
     def __init__(self, store: SessionWriter) -> None:
         self._articles = store.reference()
+        self._occurrences: Occurrences | None = None
         trained = store.progress().articles
         self.found: Block | None = None
         """Articles to store as reference articles: in a session that was trained by a version
@@ -30,9 +32,13 @@ class Reference:
         more = trained[:lacking]
         changes.reference.append(more)
         self._articles = Block.concatenate([self._articles, more.nameless()])
+        self._occurrences = None
 
     @property
-    def documents(self) -> Minibatch:
-        """Their word counts."""
-        articles = self._articles
-        return Minibatch(articles.indptr, articles.word_ids, articles.counts)
+    def occurrences(self) -> Occurrences:
+        """Which of them contain which words."""
+        if self._occurrences is None:
+            articles = self._articles
+            batch = Minibatch(articles.indptr, articles.word_ids, articles.counts)
+            self._occurrences = Occurrences(batch)
+        return self._occurrences

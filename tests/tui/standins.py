@@ -9,7 +9,7 @@ from wikitopics.session.records import TopicRow
 def topic(number=0, name="", share=0.5, before=0.5, words: tuple[str, ...] = ()) -> TopicRow:
     """A topic of 64 articles, whose share was ``before`` after 32; its words are equally likely."""
     equal = tuple((word, 0.1) for word in words)
-    return TopicRow(number, name, share, equal, frozenset(), (before, share), 64, 32)
+    return TopicRow(number, name, share, equal, equal, frozenset(), (before, share), 64, 32)
 
 
 class Process:

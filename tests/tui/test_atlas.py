@@ -34,11 +34,13 @@ SMALL = (78, 19)
 def row(topic, share, name=None):
     """A topic with the words of its number; ``name``: other than its leading words."""
     words = canned.strays(topic)[:20]
+    equal = tuple((word, 0.1) for word in words)
     return TopicRow(
         topic,
         ", ".join(words[:3]) if name is None else name,
         share,
-        words=tuple((word, 0.1) for word in words),
+        words=equal,
+        shown=equal,
         newcomers=frozenset(),
         trend=(share,),
         articles=1_000,
@@ -324,7 +326,7 @@ async def test_arrows_travel_enter_opens_and_e_leads_to_emergence_and_back(shown
         assert drawn.chosen != largest_one.topic
         chosen = app.latest.topics["lda"][drawn.chosen]
         area = app.latest.areas_of("lda")[chosen.topic]
-        (first_word, _), *_ = chosen.words
+        (first_word, _), *_ = chosen.shown
         described = f"{chosen.label} · {100 * chosen.share:.1f}% · {area.name} · {first_word}"
         seen = await seeing.until(pilot, described)
         assert "E Emergence" in seen

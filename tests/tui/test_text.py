@@ -46,7 +46,7 @@ def test_nothing_is_wider_than_its_cells_and_nothing_is_lost():
 
 @pytest.mark.parametrize("width", [28, 29, 30, 31, 40, 60])
 def test_the_second_column_of_words_begins_in_one_place(width):
-    row = replace(topic(), words=(("a", 0.1), ("b", 0.01)))
+    row = replace(topic(), shown=(("a", 0.1), ("b", 0.01)))
     for i in range(2):
         assert sum(cell_len(text) for text, _ in word_line(row, i, width, False, "spark")) == width
 

@@ -179,7 +179,7 @@ def unread(monkeypatch):
     """No reading of a session comes to its end."""
     never = asyncio.Event()
 
-    async def never_ends(watch, wanted, *, relevant):
+    async def never_ends(watch, wanted, *, by_probability):
         await never.wait()
 
     monkeypatch.setattr(Watch, "update", never_ends)

@@ -23,7 +23,7 @@ from tests.session.memory import in_order
 from tests.session.rows import sql
 from tests.sessions import RELEASES
 from wikitopics.model import Minibatch
-from wikitopics.model.coherence import npmi_of_words
+from wikitopics.model.coherence import Occurrences, npmi_of_words
 from wikitopics.session.analysis.areas import atlas
 from wikitopics.session.errors import DiskFull
 from wikitopics.session.storage import writer as formats
@@ -325,12 +325,12 @@ def measured(path, metric):
 
 def test_the_coherence_of_1_2_keeps_its_name_when_a_session_goes_on(cli, of_1_2, corpus):
     outcome = cli.ok("topics")
-    assert "npmi is that of an earlier version, in held-out" in outcome.err
+    assert "still that of an earlier version, counted in held-out" in outcome.err
     with SessionReader(of_1_2) as reader:
         held_out = reader.held_out()
         batch = Minibatch(held_out.indptr, held_out.word_ids, held_out.counts)
         ids, _ = reader.newest_words("lda").leading
-        expected = npmi_of_words(ids[:, :10], batch)
+        expected = npmi_of_words(ids[:, :10], Occurrences(batch))
         assert "npmi_held_out" in reader.metric_names()
     found = sorted(wikitopics.open(of_1_2).topics(), key=lambda topic: topic.number)
     np.testing.assert_allclose([topic.npmi for topic in found], expected)
