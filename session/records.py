@@ -565,6 +565,16 @@ class ArticleRow:
     """Its id in its own collection, "" if it has none; None: the source has no ids at all."""
 
 
+TITLES = 3
+"""The most titles that stand beside a topic's words."""
+
+
+def titles_shown(titles: Iterable[str]) -> tuple[str, ...]:
+    """Of the titles of a topic's articles, the most typical first, those that stand beside its
+    words: the first ones, each once."""
+    return tuple(dict.fromkeys(titles))[:TITLES]
+
+
 @dataclass(frozen=True, slots=True)
 class PastRun:
     """One trainer's run, for restart marks on the chart."""

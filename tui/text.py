@@ -115,6 +115,21 @@ def cut(text: str, cells: int) -> str:
     return set_cell_size(text, max(cells - 1, 0)).rstrip() + "…"[:cells]
 
 
+def fitting(texts: Sequence[str], cells: int, apart: str) -> list[str]:
+    """The first of some texts from strangers, cut to these cells, and as many more as fit whole
+    into a line with it, with ``apart`` between them."""
+    shown: list[str] = []
+    for text in map(visible, texts):
+        line = apart.join([*shown, text])
+        if not shown:
+            shown.append(cut(text, cells))
+        elif cell_len(line) <= cells:
+            shown.append(text)
+        else:
+            break
+    return shown
+
+
 def padded(text: str, cells: int) -> str:
     """``text`` in exactly ``cells`` terminal cells, cut or padded with spaces."""
     return set_cell_size(cut(text, cells), cells)

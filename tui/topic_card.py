@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 
-from wikitopics.session.records import ArticleRow, TopicRow
+from wikitopics.session.records import APART, TITLES, ArticleRow, TopicRow, titles_shown
 from wikitopics.tui.inks import Line, Lines, Marks, linked, marks_of, name
 from wikitopics.tui.session_view import Choice, SessionView
-from wikitopics.tui.text import bar, cut, padded, share, spark, visible, weight
+from wikitopics.tui.text import bar, cut, fitting, padded, share, spark, visible, weight
 from wikitopics.tui.topic_list import NEWCOMER, NOISE, PROMINENT, TREND
 
 WORD = 18
@@ -29,7 +29,7 @@ class TopicCard(Lines):
     _row: TopicRow | None = None
     _model = ""
     _session: SessionView | None = None
-    _articles: Sequence[ArticleRow] | None = None
+    _articles: Sequence[ArticleRow] = ()
 
     def show(
         self, row: TopicRow | None, session: SessionView, choice: Choice, why: str = ""
@@ -51,8 +51,9 @@ class TopicCard(Lines):
         if self._row is not None:
             await self.run_action(f"app.open_topic({self._row.topic})")
 
-    def show_articles(self, articles: Sequence[ArticleRow] | None) -> None:
-        """Show the articles most about the topic; None: show none."""
+    def show_articles(self, articles: Sequence[ArticleRow]) -> None:
+        """Show the articles most about the topic: their titles in one line, or, where there is room
+        below the words, one per line."""
         self._articles = articles
         self.redraw()
 
@@ -60,19 +61,38 @@ class TopicCard(Lines):
         row = self._row
         if row is None:
             return [[(" no topic selected", "muted")]]
-        lines = [self._summary(row, width), *self._words(row, width, height - 1)]
-        if self._articles is not None and self._session is not None:
-            lines.append([(" most about it", "muted")])
-            for article in self._articles:
-                proportion = ""
-                for model, _, largest in article.topics:
-                    if model == self._model:
-                        proportion = weight(largest)
-                        break
-                title = cut(visible(article.title), width - 6)
-                link = linked(title, self._session.address(article))
-                lines.append([(f" {proportion:>4} ", "accent"), (link, "")])
+        summary = self._summary(row, width)
+        words = self._words(row, width, height - 1)
+        if not self._articles:
+            return [summary, *words]
+        if height - 1 - len(words) > TITLES:
+            return [summary, *words, *self._listed(self._articles, width)]
+        return [summary, self._titles(width), *self._words(row, width, height - 2)]
+
+    def _listed(self, articles: Sequence[ArticleRow], width: int) -> list[Line]:
+        """The articles most about the topic, one per line under a heading."""
+        assert self._session is not None
+        lines: list[Line] = [[(" most about it", "muted")]]
+        for article in articles:
+            proportion = ""
+            for model, _, largest in article.topics:
+                if model == self._model:
+                    proportion = weight(largest)
+                    break
+            title = cut(visible(article.title), width - 6)
+            link = linked(title, self._session.address(article))
+            lines.append([(f" {proportion:>4} ", "accent"), (link, "")])
         return lines
+
+    def _titles(self, width: int) -> Line:
+        """The titles of the most typical articles, as many as fit a line."""
+        assert self._session is not None
+        label = f" {self._session.noun} "
+        titles = titles_shown(article.title for article in self._articles)
+        line: Line = [(label, "muted")]
+        for title in fitting(titles, width - cell_len(label) - 1, APART):
+            line += [(title, ""), (APART, "muted")]
+        return line[:-1]
 
     @property
     def _marks(self) -> Marks:

@@ -1,6 +1,6 @@
 """The list of topics and of their areas, as several views show it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.cells import cell_len
 
@@ -9,7 +9,7 @@ from wikitopics.session.records import APART, TopicRow, word_separator
 from wikitopics.tui.inks import NO_MARKS, Line, Part, marks_of, sorting
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.session_view import Choice, SessionView
-from wikitopics.tui.text import count, cut, padded, plural, share, spark, visible
+from wikitopics.tui.text import count, cut, fitting, padded, plural, share, spark, visible
 from wikitopics.tui.topic_order import AreaRow, Row, grouped, matching
 
 FOLDED = "▸"
@@ -41,6 +41,8 @@ AREA_WIDTH = 44
 """The maximum cells of an area's name and the number of its topics."""
 PROMINENT = 3
 """The number of a topic's words that are not muted."""
+ROOM_FOR_TITLES = 114
+"""Cells of a line from which there are titles beside the words."""
 
 
 class TopicList(RowList[Row]):
@@ -61,6 +63,7 @@ class TopicList(RowList[Row]):
     is_grouped = False
     """Whether topics are shown by area, except during a search."""
     _opened: frozenset[int] = frozenset()
+    _titles: Mapping[int, Sequence[str]] = {}
 
     def show_topics(self, session: SessionView, choice: Choice, sought: str) -> None:
         """Draw the topics of the model in use in the selected order; with ``sought``, only those it
@@ -97,6 +100,11 @@ class TopicList(RowList[Row]):
         else:
             self.empty = NO_TOPICS
         self._list()
+
+    def show_titles(self, titles: Mapping[int, Sequence[str]]) -> None:
+        """Show, where there is room, the titles of each topic's most typical articles."""
+        self._titles = titles
+        self.refresh()
 
     def _list(self) -> None:
         if self.is_grouped and not self._sought:
@@ -197,7 +205,7 @@ class TopicList(RowList[Row]):
         # A dot takes two cells, of which the column of shares gives up one (`_numbers`): only one
         # more comes before "share" here.
         number = "   # " if self._marks.coloured else "   #"
-        return [
+        line = [
             head(number, "number"),
             head(" share", "share"),
             ("  ", "header"),
@@ -205,6 +213,11 @@ class TopicList(RowList[Row]):
             head("name", "name"),
             (" and other words", "header"),
         ]
+        title_cells = self._title_cells(width)
+        if title_cells:
+            blank = " " * (width - title_cells - sum(len(text) for text, _ in line))
+            line.append((f"{blank}titles", "header"))
+        return line
 
     def parts(self, row: Row, width: int) -> Line:
         if isinstance(row, AreaRow):
@@ -212,6 +225,9 @@ class TopicList(RowList[Row]):
         pin = PINNED if row.topic in self._pinned else ""
         start = self._numbers(f"{pin}{row.topic}", row, row.topic, row.trend, width)
         room = width - sum(len(text) for text, _ in start)
+        title_cells = self._title_cells(width)
+        if title_cells:
+            room -= title_cells + 1  # a blank, beside the one after each word
 
         is_in_area = self.is_grouped and not self._sought and not pin
         indent = "  " if is_in_area else ""
@@ -224,7 +240,17 @@ class TopicList(RowList[Row]):
                 break
         name = indent + cut(row.name, max(room - len(indent) - hit_cells, 0)) + "  "
         words = words_of(row, room - cell_len(name), beside=row.name, sought=self._sought)
-        return [*start, (name, ""), *words]
+        line = [*start, (name, ""), *words]
+        if title_cells:
+            used = sum(cell_len(text) for text, _ in line)
+            blank = " " * (width - title_cells - used)
+            titles = fitting(self._titles.get(row.topic, ()), title_cells, APART)
+            line.append((blank + APART.join(titles), "muted"))
+        return line
+
+    def _title_cells(self, width: int) -> int:
+        """The cells of a line for titles; 0 where there is no room, or no title is known."""
+        return width * 2 // 5 if self._titles and width >= ROOM_FOR_TITLES else 0
 
     def _area_parts(self, row: AreaRow, width: int) -> Line:
         if self.ascii_only:

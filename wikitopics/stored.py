@@ -121,16 +121,17 @@ class Topics(list[Topic]):
             heading += f", the {most} largest"
         with self._session._reading(self._model) as (reader, name):
             history = reader.share_history(name)
-        rows = (
+        rows = [
             (
                 topic.number,
                 topic.name,
                 topic.share,
                 course_of(history, topic.number),
                 topic.words[:10],
+                topic.titles,
             )
             for topic in shown
-        )
+        ]
         return page.noted(heading) + page.listed(rows)
 
 
@@ -247,9 +248,9 @@ class StoredSession:
         limit: int = 20,
         model: str | None = None,
     ) -> list[Article]:
-        """The articles most about a topic: those first in which the topic's share, times the square
-        root of the article's number of words, is largest. If `topic` is None, the newest articles,
-        whatever their role."""
+        """The articles most about a topic, the most typical first: those with a large share of the
+        topic, while the share of a short article counts for less. If `topic` is None, the newest
+        articles, whatever their role."""
         limit = whole("limit", limit, least=0)
         if topic is not None:
             topic = whole("topic", topic)

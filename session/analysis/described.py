@@ -44,6 +44,9 @@ class Topic:
     """The name of its area."""
     hidden: bool
     """Whether lists and the report leave it out (`wikitopics topics hide`)."""
+    titles: tuple[str, ...]
+    """The titles of its most typical articles, the most typical first: at most three, and none if
+    no articles are kept."""
 
     def __repr__(self) -> str:
         return f"<Topic {self.number} {self.name!r}, {self.share:.1%}: {in_line(self.shown)}>"
@@ -55,7 +58,7 @@ class Topic:
 
         heading = page.noted(f"#{self.number} {self.name}, {self.share:.1%} of all words")
         words = list(zip(self.words, self.probabilities, self.own, strict=True))
-        return page.framed(heading, page.described(words))
+        return page.framed(heading, page.titled(self.titles), page.described(words))
 
 
 def described_topics(reader: SessionReader, model: str) -> list[Topic]:
@@ -70,6 +73,7 @@ def described_topics(reader: SessionReader, model: str) -> list[Topic]:
             return []
         npmi = coherences(reader, model)
         tree = topic_tree(reader, model)
+        titles = reader.titles_about(model, [row.topic for row in rows])
     own = ownership(newest.leading, newest.shares).tolist()
     topics = []
     for row in rows:
@@ -89,6 +93,7 @@ def described_topics(reader: SessionReader, model: str) -> list[Topic]:
                 area=None if area is None else area.number,
                 area_name=None if area is None else area.name,
                 hidden=row.hidden,
+                titles=titles[row.topic],
             )
         )
     return topics

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wikitopics.model import OnlineModel
+    from wikitopics.session.analysis.described import Topic
     from wikitopics.session.storage.reader import SessionReader
 
 
@@ -24,8 +25,19 @@ Row = Sequence[object]
 Batch = Sequence[Sequence[object]]
 """Some rows, as one sequence per column: handling millions row by row would take minutes."""
 Batches = Callable[["ExportRequest"], Iterator[Batch]]
-TOPIC_COLUMNS = ("share", "name", "shown", "npmi", "parent", "in_use", "area", "area_name")
+TOPIC_COLUMNS = (
+    "share",
+    "name",
+    "shown",
+    "npmi",
+    "parent",
+    "in_use",
+    "area",
+    "area_name",
+    "titles",
+)
 """What is said of each topic beside its number and words: attributes of `Topic`."""
+WIDE_COLUMNS = ("name", "area", "area_name", "share", "shown")
 WIDE_WORDS = tuple(f"word_{rank}" for rank in range(1, 11))
 TYPES: Mapping[str, type] = {
     "area": int,
@@ -51,6 +63,7 @@ TYPES: Mapping[str, type] = {
     "share": float,
     "shown": str,
     "title": str,
+    "titles": str,
     "tokens": int,
     "topic": int,
     "value": float,
@@ -154,6 +167,7 @@ def table(name: str, label: str, columns: str, **properties: Any) -> Callable[[B
     "topics",
     "Topics: top words, probabilities, shares, names",
     f"model topic rank word probability {' '.join(TOPIC_COLUMNS)}",
+    of_texts=True,
 )
 @batched
 def _topics(request: ExportRequest) -> Iterator[Row]:
@@ -162,16 +176,19 @@ def _topics(request: ExportRequest) -> Iterator[Row]:
 
     for model in request.models:
         for topic in described_topics(request.reader, model):
-            described = [_cell(getattr(topic, column)) for column in TOPIC_COLUMNS]
+            described = [_cell(topic, column) for column in TOPIC_COLUMNS]
             words = zip(topic.words, topic.probabilities, strict=True)
             for rank, (word, probability) in enumerate(words, start=1):
                 yield model, topic.number, rank, word, probability, *described
 
 
-def _cell(value: object) -> object:
-    """Several words as one text."""
-    from wikitopics.session.records import in_line
+def _cell(topic: "Topic", column: str) -> object:
+    """What is said of a topic; several words or titles are one text."""
+    from wikitopics.session.records import APART, in_line
 
+    if column == "titles":
+        return APART.join(topic.titles)
+    value = getattr(topic, column)
     return in_line(value) if isinstance(value, tuple) else value
 
 
@@ -184,13 +201,13 @@ def _wide(request: ExportRequest) -> Iterator[Row]:
         for topic in described_topics(request.reader, model):
             words: list[str | None] = list(topic.words[: len(WIDE_WORDS)])
             words += [None] * (len(WIDE_WORDS) - len(words))
-            described = (topic.name, topic.area, topic.area_name, topic.share, _cell(topic.shown))
-            yield model, topic.number, *described, *words
+            described = [_cell(topic, column) for column in WIDE_COLUMNS]
+            yield model, topic.number, *described, *words, _cell(topic, "titles")
 
 
 WIDE = replace(
     TABLES["topics"],
-    columns=("model", "topic", "name", "area", "area_name", "share", "shown", *WIDE_WORDS),
+    columns=("model", "topic", *WIDE_COLUMNS, *WIDE_WORDS, "titles"),
     batches=_wide,
 )
 """The table of `export topics --wide`."""

@@ -4,12 +4,11 @@ again.
 The tables are `articles` and `recent`; the proportions of articles are in `proportions.py`.
 """
 
-import heapq
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import sqrt
+from itertools import chain
 from sqlite3 import Connection
 from struct import pack
 from typing import Any, Literal
@@ -19,7 +18,15 @@ from numpy.typing import NDArray
 
 from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.options import KEEP_ARTICLES
-from wikitopics.session.records import ArticleRow, Count, PositiveCount, Role, Text
+from wikitopics.session.records import (
+    TITLES,
+    ArticleRow,
+    Count,
+    PositiveCount,
+    Role,
+    Text,
+    titles_shown,
+)
 from wikitopics.session.settings import ModelSpec
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.counts import MOST_BLOCKS, stored_block
@@ -60,8 +67,15 @@ _MOST_ALIKE = 5000
 """The most articles whose titles are compared with a mistyped one."""
 _LARGEST_ROW = 2**18
 """The most bytes of an article's row: a title is at most a quarter of it."""
-_MOST_RANKED = 5_000
-"""At most this many articles are ranked for a topic: those with the largest proportions."""
+_MOST_LISTED = 5_000
+"""At most this many articles are listed for a topic: those with the largest proportions."""
+_RANKED_TOGETHER = 400
+"""Of a topic's articles by proportion, this many at a time are ranked. The index does not have
+their lengths, and more would make the titles of all topics slow in a session of a million."""
+_HALVED_AT = 30
+"""An article with this many words is as typical as a long one with half of its proportion. A
+smaller number lists more stubs first, a larger one articles about less of the topic
+(`python -m benchmarks titles`)."""
 _ABOUT_TOPIC = "WHERE {0} BETWEEN ? AND ? AND role = 0 ORDER BY {0} DESC, seq DESC LIMIT ?"
 _ABOUT_TOPIC_RELEASED = (
     "JOIN article_topics t USING (seq) WHERE t.model = ? AND t.topic = ? ORDER BY {0} DESC, seq "
@@ -221,6 +235,12 @@ def keep_top(db: Connection, topics: Sequence[int], most: int) -> None:
     )
 
 
+def typicality(proportion: float, words: int) -> float:
+    """How typical of its largest topic an article is: the topic's proportion of it, as if it went
+    on with `_HALVED_AT` words of other topics. A proportion of 1 of ten words may be chance."""
+    return proportion * words / (words + _HALVED_AT)
+
+
 def most_about(
     select: Callable[..., list[Any]],
     model: int,
@@ -229,9 +249,10 @@ def most_about(
     *,
     released: bool = False,
 ) -> list[int]:
-    """The numbers of the trained articles with this largest topic, by descending proportion times
-    the square root of the number of words: in an article of ten words, a proportion of 1 may be
-    chance.
+    """The numbers of the trained articles with this largest topic, the most typical first: in the
+    order of `typicality` among the `_RANKED_TOGETHER` articles with the largest proportions, then
+    among as many with the next ones. Of an article that was read several times, only the most
+    typical reading.
 
     ``released``: whether the file is one of 1.0.0.
     """
@@ -248,15 +269,21 @@ def most_about(
         kind = bytes
         clause = _ABOUT_TOPIC
         parameters = [pack(">HH", topic, 0), pack(">HH", topic, 10_000)]
-    columns = {"seq": PositiveCount, "words": Count, largest: kind}
-    rows = select("articles", columns, clause.format(largest), [*parameters, _MOST_RANKED])
+    columns = {"seq": PositiveCount, "page_id": int, "words": Count, largest: kind}
+    most = min(max(limit, _RANKED_TOGETHER), _MOST_LISTED)
+    rows = select("articles", columns, clause.format(largest), [*parameters, most])
 
-    def weight(row: tuple[int, int, Any]) -> float:
-        _, words, stored = row
-        proportion = stored if released else int.from_bytes(stored[2:], "big")
-        return float(proportion * sqrt(words))
+    def key(row: tuple[int, int, int, Any]) -> float:
+        _, _, words, stored = row
+        ten_thousandths = stored if released else int.from_bytes(stored[2:], "big")
+        return typicality(ten_thousandths, words)
 
-    return [seq for seq, _, _ in heapq.nlargest(limit, rows, key=weight)]
+    readings: dict[int, int] = {}
+    for start in range(0, len(rows), _RANKED_TOGETHER):
+        together = rows[start : start + _RANKED_TOGETHER]
+        for seq, page_id, _, _ in sorted(together, key=key, reverse=True):
+            readings.setdefault(page_id, seq)
+    return list(readings.values())[:limit]
 
 
 class ArticleReader(OpenedSession):
@@ -317,17 +344,40 @@ class ArticleReader(OpenedSession):
 
     def articles_about(self, model: str, topic: int, limit: int = 20) -> list[ArticleRow]:
         """The trained articles with this largest topic, in the order of `most_about`."""
+        return self._articles_about(model, [topic], limit)[topic]
+
+    def titles_about(self, model: str, topics: Iterable[int]) -> dict[int, tuple[str, ...]]:
+        """For each of these topics the titles that stand beside its words: those of its most
+        typical articles."""
+        # More articles than titles, since some may have the same title.
+        articles_of = self._articles_about(model, topics, 4 * TITLES)
+        return {
+            topic: titles_shown(article.title for article in articles)
+            for topic, articles in articles_of.items()
+        }
+
+    def _articles_about(
+        self,
+        model: str,
+        topics: Iterable[int],
+        limit: int,
+    ) -> dict[int, list[ArticleRow]]:
+        """The `articles_about` each of these topics."""
         with self.one_moment():
             number = self._number(model)
             released = self._is_of_1_0()
-            seqs = most_about(self.select, number, topic, limit, released=released)
-            of_number = self.numbered(seqs)
-        articles = [of_number[seq] for seq in seqs]
-        for article in articles:
-            largest = [(model_name, its_topic) for model_name, its_topic, _ in article.topics]
-            if (model, topic) not in largest:
-                raise Damaged("the order by topic and articles do not match")
-        return articles
+            seqs_of = {
+                topic: most_about(self.select, number, topic, limit, released=released)
+                for topic in topics
+            }
+            of_number = self.numbered(chain.from_iterable(seqs_of.values()))
+        articles_of = {topic: [of_number[seq] for seq in seqs] for topic, seqs in seqs_of.items()}
+        for topic, articles in articles_of.items():
+            for article in articles:
+                largest = [(model_name, its_topic) for model_name, its_topic, _ in article.topics]
+                if (model, topic) not in largest:
+                    raise Damaged("the order by topic and articles do not match")
+        return articles_of
 
     def all_articles(self, *, trained_only: bool) -> Iterator[Columns]:
         """The stream in its order, by column, in batches of bounded memory."""

@@ -18,8 +18,8 @@ from wikitopics.tui.inks import Clickable, Drawn
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.palette import COMMAND, TITLE, fitness, fitness_of_title, is_scattered
 from wikitopics.tui.questions import Rename
-from wikitopics.tui.text import nearness
-from wikitopics.tui.topic_list import TopicList
+from wikitopics.tui.text import nearness, visible
+from wikitopics.tui.topic_list import ROOM_FOR_TITLES, TopicList
 from wikitopics.tui.topic_order import AreaRow, featured, matching, ordered
 from wikitopics.tui.views.articles import ArticleList
 from wikitopics.tui.views.atlas import TopicAtlas
@@ -417,6 +417,23 @@ async def test_a_vast_dashboard_has_the_atlas_and_a_card(shown, live):
         seen = await seeing.until(pilot, f"after {first} articles ─")
         assert "most about it" in seen  # of the articles that had been read by then
         await seeing.until_true(lambda: drawn.row.articles == first)
+
+
+async def test_a_wide_list_of_topics_has_titles_except_in_a_replay(shown, live):
+    async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
+        seen = await seeing.press(pilot, "2", shows="over time")
+        listed = app.screen.query_one("#all-topics", TopicList)
+        assert "titles" not in seen  # there is no room
+        await seeing.press(pilot, "z", shows=" titles")
+        await seeing.until_true(lambda: listed.width >= ROOM_FOR_TITLES)
+        titles = await app.watched.ask(lambda reader: reader.titles_about("lda", [3]))
+        first, *_ = titles[3]
+        head, row = (
+            line for line in seeing.lines(app) if " titles" in line or "film, actor" in line
+        )
+        assert head.index(" titles") == row.index(f" {visible(first)}")
+        await seeing.press(pilot, "r", "space", shows="REPLAY")
+        await seeing.until_true(lambda: "titles" not in "".join(seeing.lines(app)))
 
 
 async def test_a_topic_is_named_and_loses_the_name_again(shown, tmp_path):

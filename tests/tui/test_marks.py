@@ -192,6 +192,31 @@ async def test_the_card_names_the_area_whatever_its_name(shown, live):
             assert line.rstrip()[-1] in "▁▂▃▄▅▆▇█", "the course of its share has room, too"
 
 
+async def test_the_card_has_titles_in_a_line_or_articles_one_per_line(shown, live):
+    async with shown(live, size=(200, 60), words="lda 1,3") as (app, _):
+        card = app.main.view.query_one(TopicCard)
+        session = app.latest
+        articles = [replace(session.recent[0], title=title) for title in canned.HOSTILE]
+        card.show(session.topics_of("lda")[3], session, app.choice)
+        card.show_articles(articles)
+
+        def lines(height):
+            return ["".join(text for text, _ in line) for line in card.lines(70, height)]
+
+        first, second = "[/x] [bold red]not bold[/]", "bell\\x07 escape\\x1b[31m red"
+        assert lines(12)[1] == f" articles {first} · {second}"
+        assert len(lines(12)) == 12
+        assert [line[6:] for line in lines(19)[11:14]] == ["about it", first, second]
+        assert all(cell_len(line) <= 70 for height in (12, 19) for line in lines(height))
+        card.show_articles(articles[2:3] * 2)
+        assert lines(12)[1] == " articles two\\x0alines\\x09tab"
+        card.show_articles([replace(articles[0], title="鉄道駅" * 30)])
+        assert lines(12)[1].endswith("…")
+        assert cell_len(lines(12)[1]) < 70
+        card.show_articles([])
+        assert len(lines(12)) == 11
+
+
 # Topics by area.
 
 

@@ -20,7 +20,7 @@ from wikitopics.tui.bars import KeyBar, fitted
 from wikitopics.tui.chart import Chart
 from wikitopics.tui.curves import difference
 from wikitopics.tui.plot import Drawing, Series
-from wikitopics.tui.text import folded, measured, padded, squeezed
+from wikitopics.tui.text import fitting, folded, measured, padded, squeezed
 from wikitopics.tui.topic_card import word_line
 
 # What there is no room for is shortened where that does no harm, folded, or scrolled to; never cut
@@ -39,6 +39,10 @@ def test_nothing_is_wider_than_its_cells_and_nothing_is_lost():
     lines = folded(text, 20)
     assert all(cell_len(line) <= 20 for line in lines)
     assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+    assert fitting(["first", "second", "third"], 14, " · ") == ["first", "second"]
+    assert fitting(["first", "second"], 13, " · ") == ["first"]
+    assert fitting(["first", "second"], 4, " · ") == ["fir…"]
+    assert fitting([], 4, " · ") == []
     assert squeezed("lda", 10) == "lda"
     assert squeezed("lda-fifty-topics", 11) == "lda-f…opics"
     assert cell_len(squeezed("鉄道駅鉄道駅鉄道駅", 8)) <= 8

@@ -3,11 +3,11 @@
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 
 import pytest
 
 from tests.session.memory import status
+from wikitopics.session.storage.articles import typicality
 from wikitopics.session.system import TrainerLock
 
 
@@ -40,7 +40,8 @@ def test_status_before_anything_is_measured(cli, new_session, corpus, home):
     none = cli("articles", "--topic", "0")
     assert (none.code, none.out) == (0, "")
     assert "no stored document" in none.err
-    head = "model,topic,rank,word,probability,share,name,shown,npmi,parent,in_use,area,area_name\n"
+    columns = "share,name,shown,npmi,parent,in_use,area,area_name,titles"
+    head = f"model,topic,rank,word,probability,{columns}\n"
     assert cli("export", "topics").out == head
     assert cli("export", "articles", "--format", "json").out == "[]\n"
 
@@ -52,7 +53,7 @@ def test_topics_come_by_share_with_as_many_words_as_are_wanted(cli, trained, cor
     assert sorted(topic["topic"] for topic in value) == [0, 1, 2, 3, 4]
     assert all(len(topic["words"]) == 3 for topic in value)
     header, *lines = cli("topics").out.splitlines()
-    assert header.split() == ["topic", "share", "trend", "npmi", "name", "words"]
+    assert header.split() == ["topic", "share", "trend", "npmi", "name", "words", "titles"]
     assert [int(line.split()[0]) for line in lines] == [topic["topic"] for topic in value]
     few = cli.json("topics", "--top", 20)
     many = cli.json("topics", "--top", 50)
@@ -64,14 +65,16 @@ def test_topics_come_by_share_with_as_many_words_as_are_wanted(cli, trained, cor
         assert {one["word"] for one in whole["words"]} == set(corpus.words)
         assert abs(sum(one["probability"] for one in whole["words"]) - 1) < 1e-4
     name = len(many[0]["name"].split())
-    assert len(cli("topics", "--top", 50).out.splitlines()[1].split()) == 4 + name + 50
+    titles = " · ".join(many[0]["titles"])
+    line = cli("topics", "--top", 50).out.splitlines()[1].removesuffix(f"  {titles}")
+    assert len(line.split()) == 4 + name + 50
 
 
 def test_articles_of_a_topic_come_by_share_and_length(cli, trained, one_line):
     value = cli.json("articles", "--topic", 2, "--limit", 1_000_000)
-    weights = [article["proportion"] * article["words"] ** 0.5 for article in value]
-    assert all(one > other - 0.01 for one, other in pairwise(weights))  # shares are rounded
-    assert len(weights) > 20
+    typical = [typicality(article["proportion"], article["words"]) for article in value]
+    assert typical == sorted(typical, reverse=True)
+    assert len(typical) > 20
     header, *lines = cli("articles", "--topic", 2).out.splitlines()
     assert header.split() == ["share", "words", "title"]
     assert len(lines) == 20

@@ -91,6 +91,8 @@ def test_topics_metrics_and_history_are_those_of_the_commands(session, cli):
             pairs = zip(topic.words, topic.probabilities, strict=True)
             assert [{"word": word, "probability": value} for word, value in pairs] == one["words"]
             assert topic.in_use == (topic.share > 0.001)
+            first = session.articles(topic.number, limit=3, model=model)
+            assert list(topic.titles) == one["titles"] == [article.title for article in first]
         last = [one for one in session.metrics(model) if one.metric == "npmi"][-1]
         assert last.articles == session.history(0, model)[-1].articles
         assert np.mean([topic.npmi for topic in topics]) == pytest.approx(last.value)
@@ -350,9 +352,11 @@ def test_a_notebook_shows_tables_that_load_nothing_with_everything_escaped(notes
         words=(hostile,),
         probabilities=(0.5,),
         own=(0.5,),
+        titles=(hostile, "a title"),
     )
     for page in (topic._repr_html_(), wt.stored.Topics([topic], notes, "lda")._repr_html_()):
         assert "&lt;script&gt;&amp;" in page
+        assert " · <bdi>a title</bdi>" in page
         assert not any(part in page for part in ("<script", "\x1b", "\u202e"))
     shutil.copy(notes.path, tmp_path / "gone.db")
     gone = wt.open(tmp_path / "gone.db")

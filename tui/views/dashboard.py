@@ -172,6 +172,7 @@ class Dashboard(View):
             several = len(self.choice.models_of(session)) > 1
             below = ticker(self._moments, several, _present(session))
         name(topics, title, below)
+        self.fill_titles(topics, session)
 
         reading = self.query_one(Reading)
         status = session.status

@@ -178,6 +178,7 @@ class TopicView(View):
         topics = self.query_one(TopicList)
         topics.show_topics(session, self.choice, self.sought)
         name(topics, *topics_title(session, self.choice, self.sought))
+        self.fill_titles(topics, session)
         if self._wanted is not None and topics.go_to_topic(self._wanted):
             self._wanted = None
             self._open_detail()
@@ -233,6 +234,7 @@ class TopicView(View):
         )
         articles = await self.ask(lambda reader: reader.articles_about(model, topic, ARTICLES))
         articles = [article for article in articles if session.seen_by_now(article)]
+        self.query_one(TopicCard).show_articles(articles)
         topics = await leading(self, model, articles)
         evolution = self.query_one(Evolution)
         evolution.show(history)

@@ -24,6 +24,7 @@ from wikitopics.tui.questions import Rename
 from wikitopics.tui.session_view import Choice, SessionView
 from wikitopics.tui.terminal import is_refused, write_action
 from wikitopics.tui.text import cut, visible
+from wikitopics.tui.topic_list import TopicList
 from wikitopics.tui.topic_order import ORDERS
 
 T = TypeVar("T")
@@ -90,6 +91,19 @@ class View(Container):
                 self.fillings.pop(part, None)
 
         run_in_background(self, filling, part)
+
+    def fill_titles(self, listed: TopicList, session: SessionView) -> None:
+        """Show titles beside the words of the topics listed; none in a replay, since articles are
+        known as they are now."""
+        model = self.model
+        topics = [row.topic for row in session.topics_of(model) if session.as_of is None]
+
+        async def filling() -> None:
+            listed.show_titles(
+                await self.ask(lambda reader: reader.titles_about(model, topics), aside=True)
+            )
+
+        self.fill("titles", (model, session.topics, session.as_of), filling)
 
     @property
     def host(self) -> Host:

@@ -158,8 +158,8 @@ def _state(now: "Status", path: Path) -> str:
 def articles(session: str, topic: int, limit: int, model: str | None, as_json: bool) -> None:
     """List the articles that are most about a topic.
 
-    Articles are ranked by the topic's share of them, times the square root of their number of
-    words.
+    The most typical come first: those with a large share of the topic, while the share of a short
+    article counts for less, since chance may have made it.
 
     On a terminal, each title is a link to the revision that was read, if its wiki is known. With
     --json, "url" is that revision's address, or null.

@@ -80,8 +80,9 @@ def topics(
     change in that share, in percentage points, since half as many articles had been read. npmi is
     the coherence of the most probable words: how strongly they tend to occur together in articles
     that were learnt (-1 to 1). Words that tell a topic apart and go with one another come first;
-    of forms of one word, only one is listed. A topic is in use if it has more than a thousandth of
-    the words. --json gives all topics, with their words by probability, and ten as shown here.
+    of forms of one word, only one is listed. The titles are those of the most typical articles. A
+    topic is in use if it has more than a thousandth of the words. --json gives all topics, with
+    their words by probability, and ten as shown here.
 
     Examples:
       wikitopics topics --top 8
@@ -147,7 +148,7 @@ def _list(
     from wikitopics.model.online import IN_USE
     from wikitopics.session.analysis.inference import top_words
     from wikitopics.session.analysis.quality import coherence_remark, coherences, repeats_in_words
-    from wikitopics.session.records import in_line
+    from wikitopics.session.records import APART, in_line
 
     with reader.one_moment():
         rows = sorted(reader.topics(model), key=lambda row: -row.share)
@@ -155,21 +156,25 @@ def _list(
         npmi = coherences(reader, model)
         remark = coherence_remark(reader)
         repeated = repeats_in_words(reader, model)
+        in_use = [row for row in rows if row.share > IN_USE]
+        shown = rows if every else [row for row in in_use if not row.hidden]
+        titles = reader.titles_about(model, [row.topic for row in shown])
     if not rows:
         say(NO_TOPICS)
-    in_use = [row for row in rows if row.share > IN_USE]
-    shown = rows if every else [row for row in in_use if not row.hidden]
     labels = [f"{row.name} (hidden)" if row.hidden else row.name for row in shown]
     head, *padded_names = column(labels, "name")
+    lines = [in_line(word for word, _ in words[row.topic]) for row in shown]
+    words_head, *padded_words = column(lines, "words")
     if shown:
-        put_line(f"topic  share  trend   npmi  {head}  words")
-    for row, name in zip(shown, padded_names, strict=True):
+        put_line(f"topic  share  trend   npmi  {head}  {words_head}  titles")
+    for row, name, topic_words in zip(shown, padded_names, padded_words, strict=True):
         coherence = npmi[row.topic]
         npmi_text = "" if coherence is None else f"{coherence:.2f}"
-        put_line(
+        line = (
             f"{row.topic:5} {row.share:6.1%} {100 * row.change:+6.2f} {npmi_text:>6}  "
-            f"{name}  {in_line(word for word, _ in words[row.topic])}"
+            f"{name}  {topic_words}  {APART.join(titles[row.topic])}"
         )
+        put_line(line.rstrip())
     if not every:
         _say_left_out(len(rows) - len(in_use), len(rows), "not in use")
         _say_left_out(len(in_use) - len(shown), len(rows), "hidden")

@@ -44,6 +44,7 @@ from wikitopics.session.records import (
     TopicRow,
     TopWords,
     skips_told,
+    titles_shown,
 )
 from wikitopics.session.settings import Settings
 from wikitopics.session.sources import described, noun, singular, unit_noun
@@ -109,6 +110,8 @@ class ReportTopic:
     """(articles, share, the topic's own part of it) at the snapshots, oldest first."""
     past: Sequence[PastTopic]
     """The topic over time, oldest first; the last moment is the present."""
+    titles: Sequence[str]
+    """The titles that stand beside its words."""
     articles: Sequence[tuple[str, str | None, float | None]]
     """The articles most about it: (title, address, proportion). The address, http or https, is that
     of the revision that was read; None if it is not known."""
@@ -273,6 +276,7 @@ def _model(
             near=near[row.topic],
             shares=course_of(history, row.topic),
             past=_past(past_words, row.topic, reader.vocabulary()),
+            titles=titles_shown(_told(article.title) for article in articles),
             articles=[
                 (_told(article.title), article.url, article.proportion) for article in articles
             ],

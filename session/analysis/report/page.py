@@ -15,7 +15,7 @@ from markupsafe import Markup
 from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.analysis.report import maps, pictures
 from wikitopics.session.escapes import visible
-from wikitopics.session.records import age, in_line
+from wikitopics.session.records import APART, age, in_line
 
 if TYPE_CHECKING:
     from wikitopics.session.analysis.report.contents import ReportModel
@@ -167,16 +167,26 @@ def noted(text: str) -> Markup:
     return Markup('<p class="note">{}</p>').format(visible(text))
 
 
-def listed(topics: Iterable[tuple[int, str, float, pictures.Course, Sequence[str]]]) -> Markup:
-    """A row for each topic: its number, its name, its share, how the share grew, and its words."""
+def listed(
+    topics: Iterable[tuple[int, str, float, pictures.Course, Sequence[str], Sequence[str]]],
+) -> Markup:
+    """A row for each topic: its number, its name, its share, how the share grew, its words, and the
+    titles of its most typical articles."""
     row = Markup(
-        "<tr><td>{}</td><th>{}</th><td>{:.1%}</td><td>{}</td><td class='words'>{}</td></tr>"
+        "<tr><td>{}</td><th>{}</th><td>{:.1%}</td><td>{}</td><td><span class='words'>{}</span>"
+        "<br>{}</td></tr>"
     )
     rows = []
-    for number, name, share, course, words in topics:
+    for number, name, share, course, words, titles in topics:
         growth = pictures.growth(course, POINTS)
-        rows.append(row.format(number, _word(name, 80), share, growth, in_line(map(_word, words))))
+        line = in_line(map(_word, words))
+        rows.append(row.format(number, _word(name, 80), share, growth, line, titled(titles)))
     return _table(rows)
+
+
+def titled(titles: Iterable[str]) -> Markup:
+    """Titles in one line."""
+    return Markup(APART).join(Markup("<bdi>{}</bdi>").format(_word(title, 50)) for title in titles)
 
 
 def described(words: Sequence[tuple[str, float, float]]) -> Markup:

@@ -69,7 +69,32 @@ def test_a_wide_export_has_a_row_for_each_topic_with_its_words_in_columns(cli, t
         topic: of_topic[:10] for topic, of_topic in words.items()
     }
     assert list(wide[0])[:6] == ["model", "topic", "name", "area", "area_name", "share"]
+    listed = {topic["topic"]: " · ".join(topic["titles"]) for topic in cli.json("topics")}
+    assert {row["topic"]: row["titles"] for row in wide} == listed
     assert "--wide is only for `export topics`" in cli("export", "words", "--wide").err
+
+
+def test_titles_are_in_one_cell_that_is_never_a_formula(cli, trained):
+    sql(trained, "UPDATE articles SET title = '=1+1, \"quoted\"' WHERE role = 0")
+    sql(trained, "UPDATE articles SET title = 'two' || char(10) || 'lines' WHERE page_id % 2")
+    rows = cli.rows("topics")
+    listed = {topic["topic"]: " · ".join(topic["titles"]) for topic in cli.json("topics")}
+    assert {row["topic"]: row["titles"] for row in rows} == listed
+    assert any(" · " in titles for titles in listed.values())
+    cells = [row["titles"] for row in csv.DictReader(io.StringIO(cli("export", "topics").out))]
+    for titles, cell in zip([row["titles"] for row in rows], cells, strict=True):
+        begins_a_formula = titles.startswith("=")
+        assert cell == (f"'{titles}" if begins_a_formula else titles)
+
+
+def test_without_articles_there_are_no_titles(cli, corpus, home):
+    few = ("--topics", 5, "--held-out", 40, "--batch-size", 64)
+    cli.ok("train", *corpus.options(), *few, "--keep-articles", "none")
+    assert [topic["titles"] for topic in cli.json("topics")] == [[]] * 5
+    assert {row["titles"] for row in cli.rows("topics")} == {""}
+    header, *lines = cli("topics").out.splitlines()
+    assert header.split()[-1] == "titles"
+    assert [line for line in lines if line != line.rstrip()] == []
 
 
 def test_the_history_has_ten_words_of_every_topic_at_every_snapshot(cli, trained):

@@ -83,4 +83,5 @@ def test_it_is_told_beside_what_is_exported(cli, trained, tmp_path, monkeypatch)
         assert SAMPLE.name not in outcome.out
     assert cli("export", "words", "-o", tmp_path / "words.csv").err.splitlines()[-1] == SAMPLE.text
     assert (tmp_path / "words.csv").read_text() == own.out
-    assert cli("export", "topics").err == ""
+    assert cli("export", "topics").err == SAMPLE.text + "\n"  # it has titles
+    assert cli("export", "history").err == ""

@@ -34,6 +34,7 @@ def test_topics_are_as_topics_says(trained, cli):
     for topic, other in zip(model.topics, listed, strict=True):
         assert topic.row.name == other["name"]
         assert topic.coherence == other["npmi"]
+        assert list(topic.titles) == other["titles"]
         assert topic.row.share == pytest.approx(other["share"])
         assert [word for word, _, _ in topic.words[:10]] == other["shown"]
         assert all(0 < own <= 1 for _, _, own in topic.words)

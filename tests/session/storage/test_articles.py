@@ -1,6 +1,7 @@
 """The articles that a session remembers, and what the models make of the newest ones later."""
 
 import sqlite3
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.session import rows as small
-from tests.session.rows import largest, settings
+from tests.session.rows import largest, settings, sql
 from wikitopics.session.records import Progress
 from wikitopics.session.storage import articles
 from wikitopics.session.storage.database import VERSION, largest_topic, script, select
@@ -113,6 +114,62 @@ def test_articles_in_between_stay_as_they_are_and_dropped_ones_stay_dropped(db):
     articles.keep_top(db, [2], 1)
     articles.renew_topics(db, [1, 2, 3], largest(([1, 1, 1], [0.2, 0.3, 0.4])))
     assert ranking(db, 0, 1) == [(3, 4000), (2, 3000)]
+
+
+def add(db, *, titles, words, shares, page_ids=None):
+    """Trained articles of topic 0, numbered from 1."""
+    n = len(titles)
+    block = documents(n)
+    if page_ids is not None:
+        block = replace(block, page_ids=np.array(page_ids))
+    block = replace(block, titles=tuple(titles), counts=np.array(words, np.int32))
+    topics = largest((np.zeros(n), shares))
+    articles.insert_articles(db, block, "trained", topics, range(1, n + 1))
+
+
+def about(db, limit=10):
+    return articles.most_about(partial(select, db), 0, 0, limit)
+
+
+def test_a_stub_is_not_typical_however_large_its_share(db):
+    add(db, titles="abcd", words=[15, 400, 2_000, 400], shares=[0.98, 0.7, 0.3, 0.75])
+    assert about(db) == [4, 2, 1, 3]
+    assert about(db, 1) == [4]
+    assert articles.typicality(0.8, 30) == pytest.approx(0.4)
+    assert articles.typicality(0.0, 0) == 0.0
+
+
+def test_of_an_article_read_twice_the_most_typical_reading_is_listed(db):
+    add(
+        db,
+        titles=["now", "before", "other"],
+        words=[100, 200, 50],
+        shares=[0.5, 0.5, 0.5],
+        page_ids=[7, 7, 8],
+    )
+    assert about(db) == [2, 3]
+
+
+def test_a_longer_list_begins_with_the_shorter_one(db, monkeypatch):
+    monkeypatch.setattr("wikitopics.session.storage.articles._RANKED_TOGETHER", 2)
+    add(db, titles="abcde", words=[1, 9, 5, 99, 999], shares=[0.9, 0.8, 0.7, 0.6, 0.5])
+    assert about(db, 2) == [2, 1]  # the others are not compared with these
+    assert about(db, 5) == [2, 1, 4, 3, 5]
+    monkeypatch.setattr("wikitopics.session.storage.articles._MOST_LISTED", 4)
+    assert about(db, 5) == [2, 1, 4, 3]
+
+
+def test_titles_are_those_of_the_articles_listed_first_each_once(trained):
+    sql(trained, "UPDATE articles SET title = 'the same' WHERE page_id % 2")
+    with SessionReader(trained) as reader:
+        titles = reader.titles_about("lda", range(5))
+        listed = {topic: reader.articles_about("lda", topic, 20) for topic in range(5)}
+        sql(trained, "DELETE FROM articles WHERE role = 0")
+        assert reader.titles_about("lda", [3, 1]) == {3: (), 1: ()}
+    for topic, found in listed.items():
+        distinct = list(dict.fromkeys(article.title for article in found))
+        assert list(titles[topic]) == distinct[:3]
+    assert "the same" in {title for found in titles.values() for title in found}
 
 
 def test_any_number_of_articles_can_be_looked_up(trained):
