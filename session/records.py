@@ -1,5 +1,6 @@
 """Records of a session for the screen, `status` and the exports: plain values."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, NamedTuple
@@ -87,6 +88,43 @@ def age(seconds: float) -> str:
     if seconds < 172_800:
         return f"{seconds / 3_600:.1f} h"
     return f"{seconds / 86_400:.0f} d"
+
+
+SURE = 1.3
+"""The bounds of a time are told only if the upper one is more than this many times the lower
+one."""
+
+
+def left_in_words(seconds: float, low: float, high: float) -> str:
+    """The time until a run ends, which is about ``seconds`` and between ``low`` and ``high``:
+    "12 h left", or "10–14 h left" while the bounds are far apart."""
+    if seconds < 1:
+        return "<1 s left"
+    if seconds < 120:
+        unit, size = "s", 1
+    elif seconds < 7_200:
+        unit, size = "min", 60
+    elif seconds < 172_800:
+        unit, size = "h", 3_600
+    else:
+        unit, size = "d", 86_400
+    decimals = 1 if size >= 3_600 else 0
+    first = _rounded(low / size, decimals)
+    last = _rounded(high / size, decimals)
+    if high > SURE * low and first != last:
+        return f"{first}–{last} {unit} left"
+    return f"{_rounded(seconds / size, decimals)} {unit} left"
+
+
+def _rounded(value: float, decimals: int) -> str:
+    """A number in steps of a twentieth to a tenth of it, but with no more decimals: 12.3 -> "12",
+    4.31 -> "4.4"."""
+    step = 10.0**-decimals
+    if value > 10 * step:
+        place = 10.0 ** math.floor(math.log10(value / 10))
+        step = max(factor * place for factor in (1, 2, 5) if factor * place <= value / 10)
+    rounded = round(value / step) * step
+    return f"{rounded:,.1f}".removesuffix(".0")
 
 
 LARGEST_IN_FULL = 1e15
@@ -213,6 +251,11 @@ class TrainerActivity:
     """(time, text) of the source's last few errors, newest last."""
     pace: Rate = 0.0
     """Seconds over which the source spreads its articles; 0: they come as fast as possible."""
+    seconds_left: Seconds | None = None
+    """The seconds until the source has been read or a limit of the run is reached, while training;
+    None while they cannot be told."""
+    seconds_left_range: tuple[Seconds, Seconds] | None = None
+    """The bounds between which they probably are."""
 
     def wait(self, now: float) -> str:
         """What it waits for, and for how long: "127.0.0.1 refuses connections; next try in 5 s"."""
@@ -229,21 +272,13 @@ class TrainerActivity:
             return f"{self.waiting_for}; trying again"
         return f"{self.waiting_for}; next try in {age(left)}"
 
-    def seconds_left(self, articles: int, crawled: int, lap: float | None) -> float | None:
-        """Seconds until the source has been read, or the limit of articles is reached if that is
-        sooner.
-
-        None if neither is known, or if the source spreads its articles, as the demo does: its pace
-        quickens. The ``crawled`` articles are the share ``lap`` of the source.
-        """
-        articles_left: list[float] = []
-        if lap:
-            articles_left.append(crawled * (1 - lap) / lap)
-        if self.article_limit is not None:
-            articles_left.append(self.article_limit - articles)
-        if not articles_left or not self.crawl_rate or self.pace:
-            return None
-        return max(0.0, min(articles_left)) / self.crawl_rate
+    @property
+    def time_left(self) -> str:
+        """The time left in words; "" while it cannot be told."""
+        if self.seconds_left is None:
+            return ""
+        low, high = self.seconds_left_range or (self.seconds_left, self.seconds_left)
+        return left_in_words(self.seconds_left, low, high)
 
     def ended(self) -> "TrainerActivity":
         """What remains of the record when the trainer is gone: counts, but nothing momentary."""
@@ -255,6 +290,8 @@ class TrainerActivity:
             "requests_last_minute",
             "next_measurement",
             "pace",
+            "seconds_left",
+            "seconds_left_range",
         )
         none = TrainerActivity()
         return replace(self, **{name: getattr(none, name) for name in (*waiting, *rates)})
@@ -388,7 +425,17 @@ class Status(Progress):
     @property
     def seconds_left(self) -> float | None:
         """Seconds until everything wanted has been read; None if that is not known."""
-        return self.activity.seconds_left(self.articles, self.crawled, self.lap)
+        return self.activity.seconds_left if self.state == "running" else None
+
+    @property
+    def seconds_left_range(self) -> tuple[float, float] | None:
+        """The bounds between which `seconds_left` probably is."""
+        return self.activity.seconds_left_range if self.state == "running" else None
+
+    @property
+    def time_left(self) -> str:
+        """The time left in words: "12 h left"; "" if it is not known."""
+        return self.activity.time_left if self.state == "running" else ""
 
     @property
     def lively(self) -> bool:

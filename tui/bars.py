@@ -109,8 +109,8 @@ def progress(status: Status, total: str = "") -> str:
     ``total``: of what, as in "1.6% of 6.0M read, 12 h left".
     """
     parts = [f"{share(status.lap)}{total}"] if status.lap is not None else []
-    if status.state == "running" and status.seconds_left is not None:
-        parts.append(f"{age(status.seconds_left)} left")
+    if status.time_left:
+        parts.append(status.time_left)
     return ", ".join(parts)
 
 

@@ -3,7 +3,9 @@ caller."""
 
 import asyncio
 import contextlib
+import math
 import os
+import time
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +24,7 @@ from wikitopics.session.storage.database import closed_on_error
 from wikitopics.session.storage.writer import HeartbeatWriter
 from wikitopics.session.training.held_out import Measured
 from wikitopics.session.training.run import Run, Wait, wait_for
+from wikitopics.session.training.time_left import Goal, Left, TimeLeft
 
 T = TypeVar("T")
 
@@ -96,6 +99,14 @@ class Monitor:
         """Articles crawled and trained at the last heartbeat."""
         self._counted_at = run.elapsed()
         """When that last changed."""
+        self._bytes_before = progress.bytes_read
+        """The bytes that earlier runs have read."""
+        earlier: dict[str, float] = {}
+        if not progress.again:  # later passes go at another pace than the first, so far unknown
+            earlier = {name: goal.done for name, goal in self._goals().items()}
+        self._time_left = TimeLeft(earlier, progress.elapsed_seconds)
+        self._left: Left | None = None
+        """How long the run will still take, as of the last heartbeat."""
         # What the log already has: the state at the start is not news.
         self._measured_at = run.stream.measured.articles
         self._skipped = progress.skipped
@@ -225,6 +236,39 @@ class Monitor:
         elif not run.saving_seconds() and run.feed.waits_for is not None:
             self._bound_by.append(run.feed.waits_for)
 
+        self._left = self._note_time_left()
+
+    def _note_time_left(self) -> Left | None:
+        """Note how far the run is; returns how long it will still take, None if that cannot be
+        told."""
+        run = self._run
+        # A source that spreads its articles does so at a pace that quickens.
+        if run.state != "running" or run.feed.activity.pace:
+            self._time_left.pause()
+            return None
+        is_later_pass = run.stream.progress.again > 0
+        seconds = run.limits_left().seconds
+        return self._time_left.note(
+            time.monotonic(), self._goals(), stage=is_later_pass, most=seconds
+        )
+
+    def _goals(self) -> dict[str, Goal]:
+        """What ends the run, and how far it is towards that."""
+        run = self._run
+        stream = run.stream
+        lap = stream.progress.lap
+        goals: dict[str, Goal] = {}
+        if lap is not None:
+            goals["source"] = Goal(lap, 1 - lap)
+        if stream.articles_wanted is not None:
+            taken = stream.articles_taken
+            goals["articles"] = Goal(taken, stream.articles_wanted - taken)
+        megabytes = run.limits_left().megabytes
+        if math.isfinite(megabytes):
+            done = self._bytes_before + run.feed.activity.bytes_read
+            goals["bytes"] = Goal(done, megabytes * 1e6)
+        return goals
+
     def news(self, *, last: bool = False) -> list[Line]:
         """The news since the last call, each reported once: numbers when they pass a power of two.
 
@@ -298,6 +342,7 @@ class Monitor:
         activity["waiting_for"] = wait.what or None
         activity["waiting_until"] = wait.until
         activity["own_wait"] = source.own_wait and run.blocked is None
+        left = self._left if run.state == "running" else None
         activity["errors"] = tuple((error.at, error.text) for error in source.errors[-ERRORS:])
         return TrainerActivity(
             article_limit=stream.article_limit,
@@ -311,6 +356,8 @@ class Monitor:
             train_rate=run.learnt.of_steps(),
             queue=run.feed.queued + stream.progress.pending,
             unsaved=stream.dirty,
+            seconds_left=None if left is None else round(left.seconds, 1),
+            seconds_left_range=None if left is None else (round(left.low, 1), round(left.high, 1)),
             **activity,
         )
 

@@ -154,6 +154,10 @@ class Run:
         """The seconds of this run."""
         return time.monotonic() - self._began
 
+    def limits_left(self) -> Limits:
+        """What is left of the run's limits."""
+        return self._limits.less(self.ran(), self.feed.activity.bytes_read)
+
     def elapsed(self) -> float:
         """Seconds of running time over all runs."""
         return self._seconds_before + self.ran()

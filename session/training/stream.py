@@ -145,6 +145,17 @@ class Stream:
         missing = self._held_out_wanted - len(self._held_out)
         return max(0, missing) + max(0, self._next_size() - self.progress.pending)
 
+    @property
+    def articles_taken(self) -> int:
+        """The articles held out, trained on, or pending."""
+        progress = self.progress
+        return progress.held_out + progress.articles + progress.pending
+
+    @property
+    def articles_wanted(self) -> int | None:
+        """How many will be taken by the time the limit is reached; None without a limit."""
+        return None if self.article_limit is None else self._held_out_wanted + self.article_limit
+
     def feed(self, block: Block) -> None:
         """Take the next stretch of the stream: first into the held-out set, then for training."""
         self._fed.append(block)

@@ -172,6 +172,14 @@ class VocabularyBuild:
         """The number of articles still to be collected."""
         return max(0, self.wanted - self.progress.pending)
 
+    @property
+    def articles_taken(self) -> int:
+        """The articles collected."""
+        return self.progress.pending
+
+    articles_wanted: int | None = None
+    """How many the session will take by its limit: not known yet."""
+
     def feed(self, block: Block) -> None:
         """Take the next stretch of the stream."""
         progress = self.progress

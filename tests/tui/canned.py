@@ -314,6 +314,8 @@ def beat(pulse: HeartbeatWriter, recipe: Recipe, state: Any, tick: int = 0) -> N
         "retries": 3,
         "throttled": 2,
         "errors": (refused, cut),
+        "seconds_left": 46_800.0,
+        "seconds_left_range": (43_200.0, 50_400.0),
     }
     activity = TrainerActivity(**values | recipe.activity)
     pulse.beat(state, activity, keep_flow=tick >= 0)

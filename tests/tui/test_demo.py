@@ -21,7 +21,7 @@ async def test_a_demo_that_is_slowed_down_explains_itself_and_can_be_hurried(
     size,
 ):
     path = canned.build(tmp_path / "demo.db", canned.Recipe(source="demo"))
-    with canned.live(path, canned.Recipe(activity={"pace": 90.0})):
+    with canned.live(path, canned.Recipe(activity={"pace": 90.0, "seconds_left": None})):
         async with shown(path, size=size) as (_, pilot):
             seen = (await seeing.until(pilot, "f Faster")).splitlines()
             captions = (AT_FIRST, AS_TOPICS_FORM, ONCE_SETTLED)

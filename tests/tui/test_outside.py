@@ -75,7 +75,7 @@ async def test_the_title_and_the_notice(shown, tmp_path, monkeypatch):
     with contextlib.ExitStack() as trainer:
         trainer.enter_context(canned.live(path))
         async with shown(path, notify_by="osc9"):
-            live = "\x1b]2;live 1,322 · 0.2%, 13.5 h left · night · wikitopics\x1b\\"
+            live = "\x1b]2;live 1,322 · 0.2%, 13 h left · night · wikitopics\x1b\\"
             await seeing.until_true(lambda: live in terminal)
             assert not any(one.startswith("\x1b]9") for one in terminal)
             trainer.close()

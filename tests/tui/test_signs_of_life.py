@@ -33,7 +33,9 @@ def session_in(path, state):
     """A session whose trainer is in this state; "idle": it runs, and has not trained for a
     while."""
     still: dict[str, object] = (
-        {"crawl_rate": 0.0, "train_rate": 0.0} if state in {"idle", "paused"} else {}
+        {"crawl_rate": 0.0, "train_rate": 0.0, "seconds_left": None}
+        if state in {"idle", "paused"}
+        else {}
     )
     recorded = {"idle": "running", "stalled": "running"}.get(state, state)
     recipe = canned.Recipe(state=recorded, activity=still)
@@ -191,7 +193,7 @@ def test_flow_in_five_lines(tmp_path):
     assert text_of(replace(session, flow=flow)) == [
         " 139 articles/s in  137/s learnt  340 wait for the next batch",
         f" {bars}{track} requests 190 of 200 a minute",
-        " 0.2% of 6M read, 14.5 h left",
+        " 0.2% of 6M read, 13 h left",
         f" {'▁' * 17}{'█' * 17} 131/s to 142/s in 4 min",
         " nothing wrong",
         " the wiki's allowance sets the pace",
@@ -206,7 +208,7 @@ def test_flow_in_five_lines(tmp_path):
     )
     assert text_of(session, 80, 2) == [
         " 139 articles/s in  137/s learnt  340 wait for the next batch  nothing wrong",
-        " requests 190 of 200 a minute  0.2% of 6M read, 14.5 h left",
+        " requests 190 of 200 a minute  0.2% of 6M read, 13 h left",
     ]
 
 

@@ -330,17 +330,14 @@ def test_articles_per_hour_how_much_is_read_and_when_it_is_through(capsys):
     assert line["crawled_per_hour"] == 360_000  # now
     assert (line["lap"], line["seconds_left"]) == (None, None)
     told = []
-    half = report(400, crawl_rate=2.0)
-    half.progress.crawled = 500
+    half = report(400, seconds_left=250.0, seconds_left_range=(240.0, 260.0))
     half.progress.lap = 0.5
     ProgressLines(told.append)(half)
     assert told[0].endswith("50.0% of the source read  4 min left")
-    limited = report(400, crawl_rate=2.0, article_limit=460)
-    limited.progress.crawled = 500
-    limited.progress.lap = 0.5
-    JsonLines(lambda _: None)(limited)
+    JsonLines(lambda _: None)(half)
     line = json.loads(capsys.readouterr().out)
-    assert (line["lap"], line["seconds_left"]) == (0.5, 30.0)
+    assert (line["lap"], line["seconds_left"]) == (0.5, 250.0)
+    assert line["seconds_left_range"] == [240.0, 260.0]
 
 
 def test_the_log_has_the_end_of_a_run_whose_reader_went_away(monkeypatch):

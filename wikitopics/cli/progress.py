@@ -57,13 +57,10 @@ class ProgressLines:
             parts.append(f"perplexity after {report.measured.articles:,}: {scores}")
         if activity.crawl_rate:
             parts.append(f"reading {output.rate(activity.crawl_rate * 3600)} {report.noun}/h")
-        seconds = _seconds_left(report)
         if progress.lap is not None:
             parts.append(f"{progress.lap:.1%} of the source read")
-        if seconds is not None:
-            from wikitopics.session.records import age  # loads NumPy
-
-            parts.append(f"{age(seconds)} left")
+        if activity.time_left:
+            parts.append(activity.time_left)
         if report.state == "paused":
             parts.append("paused")
         if activity.waiting_for and report.state != "stopping":
@@ -76,15 +73,6 @@ class ProgressLines:
             self._tell(self._line(self._last))
             reason = f"{reason}; everything is saved"
         self._tell(reason)
-
-
-def _seconds_left(report: "Report") -> float | None:
-    """Seconds until everything wanted has been read; None if that is unknown, or if the state is
-    not "running"."""
-    if report.state != "running":
-        return None
-    progress = report.progress
-    return report.activity.seconds_left(progress.articles, progress.crawled, progress.lap)
 
 
 class JsonLines(ProgressLines):
@@ -111,7 +99,8 @@ class JsonLines(ProgressLines):
             "perplexity": dict(report.measured.perplexities),
             "waiting_for": activity.waiting_for,
             "lap": progress.lap,
-            "seconds_left": _seconds_left(report),
+            "seconds_left": activity.seconds_left,
+            "seconds_left_range": activity.seconds_left_range,
             "passes": report.passes,
             "pass": progress.pass_,
         }

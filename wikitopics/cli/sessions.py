@@ -81,7 +81,9 @@ def _put_status_as_json(now: "Status") -> None:
     ]
     status = output.fields_of(now, *_STATUS_KEYS)
     status["models"] = models
-    status |= output.fields_of(now, "state", "skips", "passes")
+    status |= output.fields_of(
+        now, "state", "skips", "seconds_left", "seconds_left_range", "passes"
+    )
     status["pass"] = now.passes if now.added else now.pass_
     output.put_json(status)
 
@@ -106,7 +108,8 @@ def _put_status(now: "Status", path: Path) -> None:
         output.put_line(f"skipped    {skips_told(now.skips)}")
     read = f", {now.bytes_read / 1e6:,.1f} MB read" if now.bytes_read else ""
     hourly = f"{output.rate(now.articles_per_hour)} {called} an hour"
-    output.put_line(f"time       {output.duration(now.elapsed_seconds)}, {hourly}{read}")
+    left = f", {now.time_left}" if now.time_left else ""
+    output.put_line(f"time       {output.duration(now.elapsed_seconds)}, {hourly}{read}{left}")
     if now.checkpoint_age_seconds is not None:
         output.put_line(f"saved      {output.duration(now.checkpoint_age_seconds)} ago")
     if now.waiting_for:

@@ -17,6 +17,9 @@ from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.training.remarks import chosen_by_size
 from wikitopics.training.in_python import in_python
 
+BAR = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}, {rate_fmt}{postfix}]"
+"""The bar as usual, but for its own time left: the session's is told instead."""
+
 
 @contextmanager
 def progress_bar(
@@ -54,6 +57,7 @@ def progress_bar(
                 passes = 1 if now.added else now.passes  # added texts are read once
                 is_first_time = bar.total is None
                 if is_first_time:
+                    bar.bar_format = BAR
                     chosen = ""
                     if requested:  # the session is new, and tells what it has chosen by its size
                         chosen = chosen_by_size(requested, reader.settings())
@@ -61,14 +65,16 @@ def progress_bar(
                         # Notebooks show what is on standard error as if it were an error.
                         bar.write(in_python(chosen), file=sys.stdout)
                     bar.reset(documents * passes)
-                scores = {
-                    model.name: f"{model.perplexity:,.0f}"
+                facts = [
+                    f"{model.name}={model.perplexity:,.0f}"
                     for model in now.models
                     if model.perplexity
-                }
+                ]
+                if now.time_left:
+                    facts.append(now.time_left)
                 label = f"{name}, pass {now.pass_} of {passes}" if passes > 1 else name
                 bar.set_description(label, refresh=False)
-                bar.set_postfix(scores, refresh=False)
+                bar.set_postfix_str(", ".join(facts), refresh=False)
                 # Later passes leave out texts that are held out or skipped, but the bar counts all
                 # texts in each pass: it shows the share that was read of all passes.
                 read = round((now.lap or 0) * bar.total)

@@ -9,7 +9,7 @@ from wikitopics.crawler.source import Activity
 from wikitopics.session.records import Progress
 from wikitopics.session.training.held_out import Measured
 from wikitopics.session.training.monitor import Monitor
-from wikitopics.session.training.run import Wait
+from wikitopics.session.training.run import Limits, Wait
 
 UNMEASURED = Measured(0, {})
 
@@ -20,12 +20,14 @@ def monitor(source="texts", crawled=0, measured=UNMEASURED, clock=(0.0,)):
         measured=measured,
         waits_for=None,
         passes=1,
+        articles_wanted=None,
     )
     stream.settings = replace(settings(), source=source)
     feed = SimpleNamespace(activity=Activity())
     run = SimpleNamespace(stream=stream, feed=feed, busy=False, warnings=[])
     run.elapsed = lambda: clock[0]
     run.saving_seconds = lambda: 0.0
+    run.limits_left = Limits
     return Monitor(None, run, None, None, {})
 
 
