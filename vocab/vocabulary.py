@@ -336,20 +336,23 @@ def _lengths(words: Iterable[bytes]) -> dict[bytes, list[int]]:
 
 def _joined(
     words: Sequence[bytes], lengths: Mapping[bytes, Sequence[int]], known: Container[bytes]
-) -> Iterator[bytes]:
+) -> list[bytes]:
     """The words, with known phrases joined from left to right, the longest first."""
-    place = 0
-    while place < len(words):
-        token = words[place]
-        n_words = 1
-        for length in lengths.get(token, ()):
+    joined: list[bytes] = []
+    done = 0  # the words up to here are joined
+    beginnings = [place for place, word in enumerate(words) if word in lengths]
+    for place in beginnings:
+        if place < done:  # it is inside a phrase
+            continue
+        for length in lengths[words[place]]:
             phrase = b" ".join(words[place : place + length])
             if phrase in known:
-                token = phrase
-                n_words = length
+                joined += words[done:place]
+                joined.append(phrase)
+                done = place + length
                 break
-        yield token
-        place += n_words
+    joined += words[done:]
+    return joined
 
 
 def file_text(path: str | Path) -> str:
