@@ -120,7 +120,10 @@ class Vocabulary:
                 f"no vocabulary is called {name!r}. Available: {known} (or name a file)"
             )
         text = (_DATA / f"{name}.txt").read_text(encoding="utf-8")
-        return cls.from_lines(text.removesuffix("\n").split("\n"), name)
+        vocabulary = cls.from_lines(text.removesuffix("\n").split("\n"), name)
+        numbers = (_DATA / "documents" / f"{name}.txt").read_text(encoding="utf-8")
+        n_documents, *of_words = map(int, numbers.split())
+        return vocabulary.counted_in(n_documents, of_words)
 
     @classmethod
     def from_file(cls, path: str | Path, *, strict: bool = True) -> Self:
@@ -204,8 +207,9 @@ class Vocabulary:
     def document_frequencies(self) -> dict[str, int]:
         """In how many documents each word is, the most widespread first; empty if not known.
 
-        Known for a session's vocabulary, of the documents trained on (`StoredSession.vocabulary`),
-        and for one just built, of the documents it was built from. A file does not tell.
+        Known for a session's vocabulary, of the documents trained on (`StoredSession.vocabulary`);
+        for one that comes with the program, and one just built, of those it was built from. A file
+        does not tell.
         """
         if not self.n_documents:
             return {}

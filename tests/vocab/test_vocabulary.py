@@ -40,6 +40,17 @@ def test_the_shipped_vocabulary():
     assert {"theorem", "river", "football", "church", "election"} <= set(vocabulary.words)
 
 
+def test_the_shipped_vocabulary_knows_in_how_many_documents_its_words_were():
+    vocabulary = Vocabulary.load("english")
+    assert vocabulary.n_documents == 60_000
+    frequencies = vocabulary.document_frequencies
+    assert set(frequencies) == set(vocabulary.words)
+    assert min(frequencies.values()) >= 60_000 / 2500
+    assert max(frequencies.values()) <= 60_000 / 5
+    assert frequencies["city"] > frequencies["theorem"]
+    assert repr(vocabulary).startswith("<Vocabulary of 8,000 words, rule 1: born, village, ")
+
+
 @pytest.mark.parametrize("name", ["klingon", "../data/english", "", "english.txt"])
 def test_an_unknown_name_is_one_line_that_lists_the_known(name):
     with pytest.raises(UnknownVocabulary, match="english") as caught:
