@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from benchmarks.data import CORPORA, batch_of, in_order, split
 from benchmarks.harness import FOLDER, Unavailable
 from wikitopics.model import Minibatch
-from wikitopics.vocab.building import ENGLISH_STOP_WORDS
+from wikitopics.vocab.stop_words import ENGLISH_STOP_WORDS
 
 SOURCES = ("short", "full", "docstrings", "manuals")
 """Two corpora of `data`, and two kinds of text that are no articles, from the packages that are

@@ -3,42 +3,29 @@
 import heapq
 import math
 import operator
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import resources
 from itertools import pairwise
 from numbers import Real
 from typing import Any, Self, SupportsIndex
 
 from wikitopics.vocab.rules import Rule
 from wikitopics.vocab.segmenters import VocabularyError
-from wikitopics.vocab.vocabulary import Vocabulary, file_text
-
-_DATA = resources.files("wikitopics.vocab") / "data"
+from wikitopics.vocab.stop_words import (
+    ENGLISH_STOP_WORDS,
+    MIN_LETTERS,
+    STOP_WORDS,
+    fault_of,
+    listed,
+)
+from wikitopics.vocab.vocabulary import Vocabulary, explained, file_text
 
 
 class BadDocuments(VocabularyError):
     """The documents from which to build a vocabulary have too few words."""
 
-
-def _listed(text: str) -> list[str]:
-    """The words of a file of stop words, in which a line may be a comment."""
-    words = []
-    for line in text.splitlines():
-        if not line.startswith("#"):
-            words += line.split()
-    return words
-
-
-ENGLISH_STOP_WORDS = frozenset(
-    _listed((_DATA / "stop_words" / "english.txt").read_text(encoding="utf-8"))
-)
-"""English words that say nothing about a subject; an English vocabulary leaves them out."""
-STOP_WORDS = {"en": ENGLISH_STOP_WORDS}
-"""By the code of their language."""
 
 SIZE = 8000
 _MAX_OCCURRENCES = 5
@@ -63,6 +50,8 @@ class Built:
     distinct_words: int
     """The number of distinct words (and, for phrases, pairs) counted; the rarest may have been
     dropped meanwhile."""
+    reasons: Mapping[str, str]
+    """For each word that was asked about, a sentence: why it is in the vocabulary, or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +68,7 @@ class VocabularyRecipe:
     min_df: int | float | None = None
     """The fewest documents in which a word must be: a whole number, or a share; None: one in 2,500,
     but at least two."""
-    min_letters: int = 3
+    min_letters: int = MIN_LETTERS
     """The fewest letters of a word; one that stands for a syllable counts twice."""
     phrases: bool = False
     """Whether frequent pairs of words count as words."""
@@ -109,6 +98,11 @@ class VocabularyRecipe:
                 left_out.add(words[0])
         return cls(rule, frozenset(left_out), **more)
 
+    def fault_of(self, word: str) -> str:
+        """Why a word says nothing about a subject, as in "is a stop word"; "" if it may say
+        something."""
+        return fault_of(word, self.rule, self.stop_words, self.min_letters)
+
     def limits(self, documents: int) -> tuple[int, int]:
         """The fewest and the most, of this many documents, in which a word may occur."""
         if self.min_df is None:
@@ -134,7 +128,7 @@ def read_stop_words(name: str) -> Collection[str]:
         return ()
     if name in STOP_WORDS:
         return STOP_WORDS[name]
-    return _listed(file_text(name))
+    return listed(file_text(name))
 
 
 def document_limit(value: object) -> int | float:
@@ -159,17 +153,18 @@ def build_vocabulary(
     *,
     size: int = SIZE,
     max_candidates: int = 2_000_000,
+    asked: Collection[str] = (),
 ) -> Built:
     """The ``size`` best words of these documents: `best_words` of their counts."""
 
     @lru_cache(1 << 17)
     def says_something(word: bytes) -> bool:
-        return _says_something(word.decode(), recipe)
+        return not recipe.fault_of(word.decode())
 
     counted = (
         _counted(recipe, recipe.rule.words(document), says_something) for document in documents
     )
-    return best_words(counted, recipe, size=size, max_candidates=max_candidates)
+    return best_words(counted, recipe, size=size, max_candidates=max_candidates, asked=asked)
 
 
 def _counted(
@@ -195,6 +190,7 @@ def best_words(
     *,
     size: int = SIZE,
     max_candidates: int = 2_000_000,
+    asked: Collection[str] = (),
 ) -> Built:
     """The ``size`` best words, without those that say nothing about a subject. A document maps
     words to their counts.
@@ -211,6 +207,8 @@ def best_words(
     Memory is bounded by ``max_candidates`` distinct words: whenever there are more, the rarest are
     dropped, and a dropped word starts again from zero (lossy counting). This affects only words far
     below those kept.
+
+    ``asked``: words of which to say why they are in the vocabulary, or not.
 
     Raises BadDocuments if fewer than two words remain.
     """
@@ -234,19 +232,17 @@ def best_words(
     scores = {word: n / 2 + repeats[word] for word, n in frequency.items()}
     if recipe.phrases:
         _choose_phrases(recipe, scores, frequency, n_documents, min_documents)
-
-    def usable() -> Iterator[tuple[float, str]]:
-        """The words that may enter the vocabulary, each with its negative score."""
-        for word, score in scores.items():
-            # The score is at least half of the frequency, unless phrases took it from the word: one
-            # that occurs little outside of phrases is left out, too.
-            is_frequent = frequency[word] >= min_documents and score >= min_documents / 2
-            if is_frequent and frequency[word] <= max_documents:
-                text = word.decode("utf-8")
-                if _says_something(text, recipe):
-                    yield -score, text
-
-    best = heapq.nsmallest(size, usable())
+    candidates = _Candidates(
+        recipe,
+        frequency,
+        scores,
+        n_documents,
+        min_documents,
+        max_documents,
+        dropped=floor > 0,
+        size=size,
+    )
+    best = heapq.nsmallest(size, candidates.usable())
     # The rule cuts off one possessive 's: a text's "a's's" was counted as "a's". A vocabulary
     # cannot hold that word, since the rule reads "a's" as "a".
     words = sorted(word for _, word in best if recipe.rule.is_phrase(word))
@@ -262,7 +258,73 @@ def best_words(
             f"needed. A usable {unit} occurs in {limits} documents. About 10,000 documents give a "
             "good vocabulary"
         )
-    return Built(Vocabulary.from_words(words, recipe.rule), n_documents, len(frequency))
+    in_documents = [frequency[word.encode()] for word in words]
+    vocabulary = Vocabulary.from_words(words, recipe.rule).counted_in(n_documents, in_documents)
+    reasons = {word: explained(vocabulary, word, candidates.reason_against) for word in asked}
+    return Built(vocabulary, n_documents, len(frequency), reasons)
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidates:
+    """The words counted in some documents, of which the best are chosen."""
+
+    recipe: VocabularyRecipe
+    frequency: Mapping[bytes, int]
+    """The number of documents that have the word, or the pair of words."""
+    scores: Mapping[bytes, float]
+    """As in `best_words`, without pairs that are no phrases."""
+    n_documents: int
+    min_documents: int
+    max_documents: int
+    dropped: bool
+    """Whether the rarest were dropped meanwhile."""
+    size: int
+    """How many are kept at most."""
+
+    def usable(self) -> Iterator[tuple[float, str]]:
+        """The words that may enter the vocabulary, each with its negative score."""
+        for word, score in self.scores.items():
+            # The score is at least half of the frequency, unless phrases took it from the word: one
+            # that occurs little outside of phrases is left out, too.
+            is_frequent = (
+                self.frequency[word] >= self.min_documents and score >= self.min_documents / 2
+            )
+            if is_frequent and self.frequency[word] <= self.max_documents:
+                text = word.decode("utf-8")
+                if not self.recipe.fault_of(text):
+                    yield -score, text
+
+    def reason_against(self, word: str) -> str:
+        """Why the best words are without this one, or without this phrase: the end of a sentence
+        that begins with the word."""
+        if " " in word and not self.recipe.phrases:
+            return "is several words, and phrases were not asked for"
+        if word.count(" ") > 1:
+            return "is more than two words, and only pairs are found"
+        fault = self.recipe.fault_of(word)
+        if fault:
+            return fault
+        token = word.encode()
+        found = self.frequency.get(token, 0)
+        if not found:
+            rarely = ", or so rarely that it was no longer counted" if self.dropped else ""
+            return f"occurs in none of the {self.n_documents:,} documents{rarely}"
+        occurs = f"occurs in {found:,} of {self.n_documents:,} documents"
+        if " " in word:
+            least = max(self.min_documents, _MIN_DOCUMENTS)
+            if found < least:
+                return f"{occurs}; a phrase must be in at least {least:,}"
+            if token not in self.scores:
+                return f"{occurs}, but its words do not belong together often enough for a phrase"
+        if found < self.min_documents:
+            return f"{occurs}; words in fewer than {self.min_documents:,} are left out"
+        if found > self.max_documents:
+            return f"{occurs}; words in more than {self.max_documents:,} are left out"
+        score = self.scores[token]
+        if score < self.min_documents / 2:
+            return f"{occurs}, but hardly ever outside of phrases"
+        rank = 1 + sum(other < (-score, word) for other in self.usable())
+        return f"{occurs}, but is number {rank:,} by score, and only {self.size:,} are kept"
 
 
 def _choose_phrases(
@@ -302,33 +364,3 @@ def _choose_phrases(
             continue
         for word in words:
             scores[word] -= scores[pair]
-
-
-def _says_something(word: str, recipe: VocabularyRecipe) -> bool:
-    """Whether a word is long enough, and neither a stop word nor made of stop words, as "don't" is.
-    A title always says something."""
-    if recipe.rule.of_titles:
-        return True
-    if len(word) > recipe.rule.longest or _letters(word) < recipe.min_letters:
-        return False
-    if not recipe.stop_words:
-        return True
-    if word in recipe.stop_words:
-        return False
-    return any(
-        _letters(part) >= recipe.min_letters and part not in recipe.stop_words
-        for part in word.split("'")
-    )
-
-
-def _letters(word: str) -> int:
-    """How many letters a word has; one that stands for a syllable, as in Korean, Amharic or Hindi,
-    is two."""
-    letters = len(word)
-    for char in word:
-        # Letters without upper and lower case, but not those of Arabic and Hebrew, which are
-        # written from right to left.
-        is_caseless = unicodedata.category(char) == "Lo"
-        if is_caseless and unicodedata.bidirectional(char) == "L":
-            letters += 1
-    return letters

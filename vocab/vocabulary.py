@@ -1,10 +1,11 @@
 """A fixed list of words, and counting them in texts."""
 
+import copy
 import hashlib
 import os
 import unicodedata
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Self
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from wikitopics.vocab.rules import NEWEST, SIGN, Rule, is_printable, rule_of
 from wikitopics.vocab.segmenters import VocabularyError as VocabularyError
+from wikitopics.vocab.stop_words import ENGLISH_STOP_WORDS, fault_of
 
 # Errors of vocabularies; each message is one line for people.
 
@@ -58,6 +60,8 @@ class Lexicon:
 
 _DATA = resources.files("wikitopics.vocab") / "data"
 _MAX_FILE_BYTES = 64 * 2**20
+_SHOWN = 5
+"""The most words that a `repr`, or a sentence, names."""
 
 
 class Vocabulary:
@@ -98,6 +102,9 @@ class Vocabulary:
         self.fingerprint: str = hashlib.sha256("\n".join(self.words).encode("utf-8")).hexdigest()
         """SHA-256 (hexadecimal) of the newline-joined words. It does not cover the rule: compare
         that too."""
+        self.n_documents = 0
+        """The number of documents behind `document_frequencies`; 0: these are not known."""
+        self._documents: tuple[int, ...] = ()
 
     @classmethod
     def load(cls, name: str | Path) -> Self:
@@ -113,7 +120,10 @@ class Vocabulary:
                 f"no vocabulary is called {name!r}. Available: {known} (or name a file)"
             )
         text = (_DATA / f"{name}.txt").read_text(encoding="utf-8")
-        return cls.from_lines(text.removesuffix("\n").split("\n"), name)
+        vocabulary = cls.from_lines(text.removesuffix("\n").split("\n"), name)
+        numbers = (_DATA / "documents" / f"{name}.txt").read_text(encoding="utf-8")
+        n_documents, *of_words = map(int, numbers.split())
+        return vocabulary.counted_in(n_documents, of_words)
 
     @classmethod
     def from_file(cls, path: str | Path, *, strict: bool = True) -> Self:
@@ -153,6 +163,12 @@ class Vocabulary:
         """The lines of its file: the words, preceded by the rule unless it is rule 1."""
         return (*self.rule.lines, *self.words)
 
+    def __contains__(self, word: object) -> bool:
+        if not isinstance(word, str):
+            return False
+        number = self._numbers.get(word.encode("utf-8", "replace"))
+        return number is not None and self.words[number - 1] == word
+
     def __len__(self) -> int:
         return len(self.words)
 
@@ -165,7 +181,81 @@ class Vocabulary:
         return hash(self.fingerprint)
 
     def __repr__(self) -> str:
-        return f"<Vocabulary of {len(self)} words, {self.fingerprint[:12]}, rule {self.rule}>"
+        leading = list(self.document_frequencies or self.words)[:_SHOWN]
+        more = ", …" if len(self) > len(leading) else ""
+        return f"<Vocabulary of {self.extent}, rule {self.rule}: {', '.join(leading)}{more}>"
+
+    @property
+    def extent(self) -> str:
+        """How large it is, as in "8,000 words (320 phrases)"."""
+        if self.rule.of_titles:
+            return f"{len(self):,} titles"
+        n_phrases = len(self.phrases)
+        if not n_phrases:
+            return f"{len(self):,} words"
+        noun = "phrase" if n_phrases == 1 else "phrases"
+        return f"{len(self):,} words ({n_phrases:,} {noun})"
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """The entries that are several words, such as "new york", in their order."""
+        if not self._lengths:
+            return ()
+        return tuple(word for word in self.words if " " in word)
+
+    @property
+    def document_frequencies(self) -> dict[str, int]:
+        """In how many documents each word is, the most widespread first; empty if not known.
+
+        Known for a session's vocabulary, of the documents trained on (`StoredSession.vocabulary`);
+        for one that comes with the program, and one just built, of those it was built from. A file
+        does not tell.
+        """
+        if not self.n_documents:
+            return {}
+        frequencies = dict(zip(self.words, self._documents, strict=True))
+        return dict(sorted(frequencies.items(), key=lambda item: -item[1]))
+
+    def counted_in(self, n_documents: int, documents: Iterable[int]) -> Self:
+        """The same vocabulary that knows in how many of ``n_documents`` each of its words is."""
+        counted = copy.copy(self)
+        counted.n_documents = n_documents
+        counted._documents = tuple(documents)
+        return counted
+
+    def as_read(self, word: str) -> str:
+        """A word or a phrase as it is read in a text: "York's" as "york"; "" if it has no word."""
+        if self.rule.of_titles:
+            return word
+        return " ".join(self.split(word))
+
+    def why(self, word: str) -> str:
+        """Why a word or a phrase is in the vocabulary, or not: a sentence, with the number of
+        documents if that is known.
+
+        The word is read as in a text. What cannot be told from the words, such as which word was
+        too rare where they were chosen, is said to be unknown.
+        """
+        return explained(self, word, self._reason_against)
+
+    def _reason_against(self, word: str) -> str:
+        """What can be told of a word, or of a phrase, that the vocabulary has not."""
+        if self.rule.of_titles:
+            return f"is none of the {len(self):,} titles"
+        if " " in word:
+            if not self.phrases:
+                return "is several words, and the vocabulary has no phrases"
+            return f"is several words, but none of the {len(self.phrases):,} phrases"
+        may_be_english = self.rule.number == 1 or self.rule.language == "en"
+        stop_words = ENGLISH_STOP_WORDS if may_be_english else ()
+        fault = fault_of(word, self.rule, stop_words)
+        if fault:
+            return f"{fault}; such words are usually left out"
+        return (
+            f"is none of the {len(self):,} words, but could be one. Words chosen by counting leave "
+            "out those in too few or too many documents, and those that tell subjects apart less "
+            "well; which of these it was is not recorded"
+        )
 
     def split(self, text: str) -> list[str]:
         """The words of ``text`` in order, known or not, with known phrases: an analyzer for
@@ -200,6 +290,44 @@ class Vocabulary:
         return len(self.rule.words(text))
 
 
+def explained(vocabulary: Vocabulary, word: str, reason_against: Callable[[str], str]) -> str:
+    """Why a word or a phrase is in the vocabulary, or not, as `Vocabulary.why`.
+
+    ``reason_against`` completes "it …" for one that is not, as it is read in a text.
+    """
+    rule = vocabulary.rule
+    as_read = vocabulary.as_read(word)
+    if word in vocabulary and as_read != word:
+        return f"{_short(word)} is in the vocabulary, but no text has this word by rule {rule}."
+    if not as_read:
+        digits = " and digits, with at least one letter" if rule.digits else ""
+        return f"{_short(word)} is no word: by rule {rule}, a word is made of letters{digits}."
+    subject = _short(word)
+    if as_read != word:
+        subject += f" is read as {_short(as_read)}, which"
+    if as_read in vocabulary:
+        sentence = f"{subject} is in the vocabulary"
+        if vocabulary.n_documents:
+            found = vocabulary.document_frequencies[as_read]
+            sentence += f": in {found:,} of {vocabulary.n_documents:,} documents"
+    else:
+        sentence = f"{subject} is not in the vocabulary: it {reason_against(as_read)}"
+        known = [one for one in vocabulary.split(word) if one in vocabulary]
+        if known:
+            sentence += f". It is counted as {_listed(known)}"
+    longer = [phrase for phrase in vocabulary.phrases if f" {as_read} " in f" {phrase} "]
+    others = [phrase for phrase in longer if phrase != as_read]
+    if others:
+        sentence += f". In these phrases, it is not counted alone: {_listed(others)}"
+    return f"{sentence}."
+
+
+def _listed(words: Sequence[str]) -> str:
+    shown = ", ".join(map(_short, words[:_SHOWN]))
+    more = len(words) - _SHOWN
+    return f"{shown} and {more:,} more" if more > 0 else shown
+
+
 def _lengths(words: Iterable[bytes]) -> dict[bytes, list[int]]:
     """For each word that begins a phrase: how many words such phrases have, the largest first."""
     lengths: dict[bytes, set[int]] = {}
@@ -212,20 +340,23 @@ def _lengths(words: Iterable[bytes]) -> dict[bytes, list[int]]:
 
 def _joined(
     words: Sequence[bytes], lengths: Mapping[bytes, Sequence[int]], known: Container[bytes]
-) -> Iterator[bytes]:
+) -> list[bytes]:
     """The words, with known phrases joined from left to right, the longest first."""
-    place = 0
-    while place < len(words):
-        token = words[place]
-        n_words = 1
-        for length in lengths.get(token, ()):
+    joined: list[bytes] = []
+    done = 0  # the words up to here are joined
+    beginnings = [place for place, word in enumerate(words) if word in lengths]
+    for place in beginnings:
+        if place < done:  # it is inside a phrase
+            continue
+        for length in lengths[words[place]]:
             phrase = b" ".join(words[place : place + length])
             if phrase in known:
-                token = phrase
-                n_words = length
+                joined += words[done:place]
+                joined.append(phrase)
+                done = place + length
                 break
-        yield token
-        place += n_words
+    joined += words[done:]
+    return joined
 
 
 def file_text(path: str | Path) -> str:

@@ -468,9 +468,10 @@ class StoredSession:
             return inference.saved_model(reader, reader.model_named(name))
 
     def vocabulary(self) -> Vocabulary:
-        """The vocabulary whose words the session counts."""
+        """The vocabulary whose words the session counts, with their `document_frequencies` in what
+        was trained on."""
         with self._open() as reader:
-            return reader.counter()
+            return reader.counted_vocabulary()
 
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_recorded": None}  # read again by the receiver

@@ -32,7 +32,7 @@ from benchmarks.harness import FOLDER, ROOT, Experiment, Figures, Points, Unavai
 from benchmarks.measuring import best_score, quality
 from benchmarks.peers import csr, environment, normalised
 from wikitopics.model import CompletionSet, Minibatch
-from wikitopics.vocab.building import ENGLISH_STOP_WORDS
+from wikitopics.vocab.stop_words import ENGLISH_STOP_WORDS
 
 EXPERIMENT = Experiment(
     "today",

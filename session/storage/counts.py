@@ -32,6 +32,7 @@ from wikitopics.session.storage.block import (
 from wikitopics.session.storage.database import SMALL, WITH_REFERENCE, closed_on_error
 from wikitopics.session.storage.decoding import MOST_WORD_BYTES, pack_arrays, unpack_arrays, whole
 from wikitopics.session.storage.opened import OpenedSession
+from wikitopics.vocab import Vocabulary
 
 MOST_BLOCKS = 10_000_000
 """The most rows of `kept_counts` and of `blocks`: one per minibatch."""
@@ -257,6 +258,13 @@ class CountsReader(OpenedSession):
             progress.tokens,
             again=progress.again > 0,
         )
+
+    def counted_vocabulary(self) -> Vocabulary:
+        """The vocabulary, with the number of trained articles that have each of its words."""
+        with self.one_moment():
+            documents = self.progress().documents
+            articles = self.word_counts().articles
+        return self.counter().counted_in(documents, articles.tolist())
 
     def kept_rows(self) -> list[tuple[int, int]]:
         """(number, number of articles) of each row of kept word counts, in the order of the

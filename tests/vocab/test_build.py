@@ -16,6 +16,7 @@ from wikitopics.vocab.rules import Rule
 
 EVERY_WORD = VocabularyRecipe(Rule(), stop_words=(), max_df=1.0)
 """Of at least three letters, and in at least two documents."""
+COMMON = ["tree", "house", "garden", "lake", "pond", "field"]
 DOCUMENTS = [
     "the house of theorem theorem theorem",
     "the garden of theorem theorem theorem",
@@ -203,6 +204,64 @@ def test_limits_that_leave_no_word_are_told():
         build_vocabulary(["one two three"] * 3, recipe)
 
 
+def test_why_each_word_is_kept_or_not_with_its_figures():
+    texts = [
+        *["river bridge everywhere the"] * 6,
+        *["river everywhere"] * 4,
+        *["lake bridge everywhere"] * 3,
+        *["pond everywhere"] * 2,
+        "alone",
+    ]
+    recipe = VocabularyRecipe(Rule(), {"the"}, max_df=0.8, min_df=2)
+    asked = ["River", "everywhere", "alone", "the", "pond", "absent", "a"]
+    built = build_vocabulary(texts, recipe, size=3, asked=asked)
+    assert built.vocabulary.document_frequencies == {"river": 10, "bridge": 9, "lake": 3}
+    is_out = "is not in the vocabulary: it"
+    assert list(built.reasons.items()) == [
+        ("River", "'River' is read as 'river', which is in the vocabulary: in 10 of 16 documents."),
+        (
+            "everywhere",
+            f"'everywhere' {is_out} occurs in 15 of 16 documents; words in more than 12 are left "
+            "out.",
+        ),
+        (
+            "alone",
+            f"'alone' {is_out} occurs in 1 of 16 documents; words in fewer than 2 are left out.",
+        ),
+        ("the", f"'the' {is_out} is a stop word."),
+        (
+            "pond",
+            f"'pond' {is_out} occurs in 2 of 16 documents, but is number 4 by score, and only 3 "
+            "are kept.",
+        ),
+        ("absent", f"'absent' {is_out} occurs in none of the 16 documents."),
+        ("a", f"'a' {is_out} has fewer than 3 letters."),
+    ]
+
+
+def test_why_a_pair_is_a_phrase_or_not():
+    others = [" ".join(random.Random(seed).choices(COMMON, k=20)) for seed in range(40)]
+    texts = [*others, *["a los angeles lake"] * 10, *["his lake"] * 2]
+    recipe = VocabularyRecipe(Rule(), {"his"}, max_df=1.0, min_df=3, phrases=True)
+    asked = ["los angeles", "angeles", "his lake", "tree house", "los angeles lake"]
+    built = build_vocabulary(texts, recipe, asked=asked)
+    found, part, rare, chance, longer = built.reasons.values()
+    assert found == "'los angeles' is in the vocabulary: in 10 of 52 documents."
+    assert "in 10 of 52 documents, but hardly ever outside of phrases. In these" in part
+    assert part.endswith("not counted alone: 'los angeles'.")
+    assert "it occurs in 2 of 52 documents; a phrase must be in at least 3. It" in rare
+    assert "do not belong together often enough for a phrase. It is counted as 'tree'" in chance
+    assert "it is more than two words, and only pairs are found. It is counted as" in longer
+
+
+def test_pairs_are_no_phrases_unless_asked_for():
+    built = build_vocabulary(["red river lake"] * 3, EVERY_WORD, asked=["red river"])
+    assert built.reasons == {
+        "red river": "'red river' is not in the vocabulary: it is several words, and phrases were "
+        "not asked for. It is counted as 'red', 'river'."
+    }
+
+
 @pytest.mark.long
 @needs_corpus
 def test_the_shipped_english_vocabulary_is_what_the_rule_gives():
@@ -210,4 +269,6 @@ def test_the_shipped_english_vocabulary_is_what_the_rule_gives():
     with lzma.open(CORPUS / "articles-60k.jsonl.xz") as lines:
         texts = (json.loads(line)["text"] for line in lines)
         built = build_vocabulary(texts, recipe)
-    assert built.vocabulary == Vocabulary.load("english")
+    shipped = Vocabulary.load("english")
+    assert built.vocabulary == shipped
+    assert built.vocabulary.document_frequencies == shipped.document_frequencies

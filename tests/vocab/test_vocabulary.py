@@ -1,4 +1,5 @@
 import hashlib
+import re
 
 import numpy as np
 import pytest
@@ -37,6 +38,17 @@ def test_the_shipped_vocabulary():
     assert list(vocabulary.words) == sorted(vocabulary.words)
     assert not {"the", "references", "http", "thumb", "px", "january"} & set(vocabulary.words)
     assert {"theorem", "river", "football", "church", "election"} <= set(vocabulary.words)
+
+
+def test_the_shipped_vocabulary_knows_in_how_many_documents_its_words_were():
+    vocabulary = Vocabulary.load("english")
+    assert vocabulary.n_documents == 60_000
+    frequencies = vocabulary.document_frequencies
+    assert set(frequencies) == set(vocabulary.words)
+    assert min(frequencies.values()) >= 60_000 / 2500
+    assert max(frequencies.values()) <= 60_000 / 5
+    assert frequencies["city"] > frequencies["theorem"]
+    assert repr(vocabulary).startswith("<Vocabulary of 8,000 words, rule 1: born, village, ")
 
 
 @pytest.mark.parametrize("name", ["klingon", "../data/english", "", "english.txt"])
@@ -119,3 +131,76 @@ def test_a_file_too_large_for_words_says_how_large_it_may_be(tmp_path):
         BadVocabulary, match=r"dump\.xml: over 64 MiB is too large for a word list$"
     ):
         Vocabulary.from_file(path)
+
+
+PHRASES = Vocabulary.from_words(
+    ["angeles", "city", "los angeles", "new york", "new york city", "river"], "2 en"
+)
+
+
+@pytest.mark.parametrize(
+    ("word", "reason"),
+    [
+        ("river", "'river' is in the vocabulary."),
+        ("River's", "\"River's\" is read as 'river', which is in the vocabulary."),
+        ("NEW YORK", "'NEW YORK' is read as 'new york', which is in the vocabulary. In these"),
+        ("city", "'city' is in the vocabulary. In these phrases, .* alone: 'new york city'."),
+        ("york", "not in the vocabulary: it .* not recorded. In .*: 'new york', 'new york city'."),
+        ("los river", "it is several words, but none of the 3 phrases. It is counted as 'river'."),
+        ("The", "'The' is read as 'the', which is not in the vocabulary: it is a stop word; such"),
+        ("don't", "it is made of stop words; such words are usually left out."),
+        ("ai", "'ai' is not in the vocabulary: it has fewer than 3 letters; such"),
+        ("x" * 41, "it has more than 40 letters; such"),
+        ("lake", "none of the 6 words, but could be one.* is not recorded."),
+        ("2024", "'2024' is no word: by rule 2 en, a word is made of letters."),
+        ("", "'' is no word"),
+        ("a\x1b[31mriver", r"'a\\x1b\[31mriver' is read as 'a mriver', which"),
+    ],
+)
+def test_why_a_word_is_in_or_not(word, reason):
+    assert re.search(reason, PHRASES.why(word))
+
+
+def test_why_follows_the_rule_of_the_vocabulary():
+    plain = Vocabulary(["river", "york"])
+    assert plain.why("new york") == (
+        "'new york' is not in the vocabulary: it is several words, and the vocabulary has no "
+        "phrases. It is counted as 'york'."
+    )
+    german = Vocabulary(["fluss", "stadt"], "2")
+    assert "stop word" not in german.why("was")
+    digits = Vocabulary(["5g", "covid19"], "2 digits")
+    assert "'covid19' is in" in digits.why("Covid19") or "which is in" in digits.why("Covid19")
+    assert digits.why("19").endswith("made of letters and digits, with at least one letter.")
+    titles = Vocabulary(["New York", "The Who"], "links")
+    assert titles.why("The Who") == "'The Who' is in the vocabulary."
+    assert titles.why("York").endswith("it is none of the 2 titles.")
+    counted_elsewhere = Vocabulary(["new_york", "river"], strict=False)
+    assert counted_elsewhere.why("new_york").endswith("no text has this word by rule 1.")
+
+
+def test_a_vocabulary_shows_its_size_and_its_words():
+    assert repr(PHRASES) == (
+        "<Vocabulary of 6 words (3 phrases), rule 2 en: angeles, city, los angeles, new york, "
+        "new york city, …>"
+    )
+    assert repr(Vocabulary(["b", "a"])) == "<Vocabulary of 2 words, rule 1: b, a>"
+    assert repr(Vocabulary(["B b", "A"], "links")) == "<Vocabulary of 2 titles, rule links: B b, A>"
+    assert PHRASES.phrases == ("los angeles", "new york", "new york city")
+    assert "new york" in PHRASES
+    assert "york" not in PHRASES
+    assert 3 not in PHRASES
+
+
+def test_the_most_widespread_words_come_first_where_documents_are_known():
+    plain = Vocabulary(["city", "lake", "river"])
+    assert plain.document_frequencies == {}
+    counted = plain.counted_in(1200, [3, 0, 1100])
+    assert list(counted.document_frequencies.items()) == [("river", 1100), ("city", 3), ("lake", 0)]
+    assert repr(counted) == "<Vocabulary of 3 words, rule 1: river, city, lake>"
+    assert counted.why("River") == (
+        "'River' is read as 'river', which is in the vocabulary: in 1,100 of 1,200 documents."
+    )
+    assert counted == plain
+    assert plain.n_documents == 0
+    assert counted.counted_in(0, [0, 0, 0]).document_frequencies == {}

@@ -9,7 +9,7 @@ import click
 
 from wikitopics.cli import options
 from wikitopics.cli.options import Command, Group, reading, session_option, whole
-from wikitopics.cli.output import ProgressLine, put_data, say
+from wikitopics.cli.output import ProgressLine, objects, put_data, put_json, put_line, say
 from wikitopics.crawler.mediawiki.kinds import API_URL, CONTACT, LANG, RPM, Api, language_of_texts
 from wikitopics.crawler.page import Markup
 from wikitopics.crawler.texts.kind import COLUMN, LINES, MARKUP, NO_HEADER, TEXTS, Texts
@@ -209,28 +209,71 @@ def vocab(ctx: click.Context, session: str | None) -> None:
     ctx.default_map = {"show": {"session": session}}
 
 
+_why_option = click.option(
+    "--why",
+    "asked",
+    metavar="WORD",
+    multiple=True,
+    help="Say why WORD, or a phrase in quotes, is in the vocabulary or not; may be given several "
+    "times.",
+)
+
+
 @vocab.command()
 @click.argument("name", default="english")
+@_why_option
 @_session_option
-def show(name: str, session: str | None) -> None:
+@options.json_option
+def show(name: str, asked: tuple[str, ...], session: str | None, as_json: bool) -> None:
     """Print a vocabulary in the format of a vocabulary file.
 
-    Its size, rule and fingerprint go to standard error.
+    Its size, rule and fingerprint go to standard error. With --why, sentences about words take the
+    place of the list. In how many documents a word is, is known of a session (those trained on) and
+    of the vocabulary that comes with the program.
+
+    A list of words does not record how rare the other words were: to learn that, give --why to
+    `wikitopics vocab build`.
 
     Examples:
       wikitopics vocab show
-      wikitopics vocab show my.txt
+      wikitopics vocab show my.txt | grep '^[^#].* '    # its phrases
+      wikitopics vocab show my.txt --why york --why 'new york'
+      wikitopics vocab show --session night --why river --json
     """
     from wikitopics.session.request import load_vocabulary
 
     if session is not None:
         with reading(session) as reader:
-            vocabulary = reader.counter()
+            vocabulary = reader.counted_vocabulary()
     else:
         vocabulary = load_vocabulary(name)
-    say(
-        f"{len(vocabulary):,} words by rule {vocabulary.rule}, fingerprint {vocabulary.fingerprint}"
-    )
+    frequencies = vocabulary.document_frequencies
+    if asked and as_json:
+        answers = []
+        for word in asked:
+            as_read = vocabulary.as_read(word)
+            is_in = as_read in vocabulary
+            answers.append((word, is_in, frequencies.get(as_read), vocabulary.why(word)))
+        put_json(objects("word in documents why", answers))
+        return
+    if asked:
+        for word in asked:
+            put_line(vocabulary.why(word))
+        return
+    if as_json:
+        entries = [(word, frequencies.get(word)) for word in vocabulary.words]
+        put_json(
+            {
+                "words": len(vocabulary),
+                "phrases": len(vocabulary.phrases),
+                "rule": str(vocabulary.rule),
+                "fingerprint": vocabulary.fingerprint,
+                "documents": vocabulary.n_documents or None,
+                "entries": objects("word documents", entries),
+            }
+        )
+        return
+    say(f"{vocabulary.extent} by rule {vocabulary.rule}, fingerprint {vocabulary.fingerprint}")
     put_data([("\n".join(vocabulary.lines) + "\n").encode("utf-8", "backslashreplace")])
 
 
@@ -303,6 +346,7 @@ def _document_limit(
     "--digits", is_flag=True, help="Allow digits in words that also have a letter, such as 5G."
 )
 @click.option("--phrases", is_flag=True, help='Count frequent pairs, such as "new york", as words.')
+@_why_option
 @options.take(COLUMN)
 @options.take(LINES)
 @options.take(NO_HEADER)
@@ -335,6 +379,7 @@ def build(
     min_letters: int,
     digits: bool,
     phrases: bool,
+    asked: tuple[str, ...],
     text_column: str | None,
     lines: bool | None,
     no_header: bool | None,
@@ -356,6 +401,7 @@ def build(
       wikitopics vocab build reviews.csv --text-column review -o reviews.txt
       wikitopics vocab build notes.txt --lines -o notes-words.txt
       wikitopics vocab build news.csv --stop-words en --stop-words mine.txt --min-df 5 -o news.txt
+      wikitopics vocab build news.csv --phrases --why york --why 'new york' -o phrases.txt
       wikitopics vocab build dewiki-pages-articles.xml.bz2 -o german.txt
       wikitopics vocab build --lang de --articles 20000 --contact me@host.org -o german.txt
     """
@@ -421,7 +467,8 @@ def build(
         )
     try:
         with progress:
-            built = build_vocabulary(_counted(documents, progress), recipe, size=size)
+            counted = _counted(documents, progress)
+            built = build_vocabulary(counted, recipe, size=size, asked=asked)
     except BadDocuments as error:
         texts = [path for path in sources if ".xml" not in Path(path).name]  # the others are dumps
         # As much of a source's identity as says how its documents are separated.
@@ -432,9 +479,11 @@ def build(
     with replacing(output) as file:
         file.write(content.encode())
     say(
-        f"wrote {output}: {len(built.vocabulary):,} words out of {built.distinct_words:,}, "
+        f"wrote {output}: {built.vocabulary.extent} out of {built.distinct_words:,}, "
         f"from {built.documents:,} documents"
     )
+    for reason in built.reasons.values():
+        put_line(reason)
 
 
 def _counted(documents: Iterable[str], progress: ProgressLine) -> Iterator[str]:

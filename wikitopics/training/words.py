@@ -17,8 +17,9 @@ from wikitopics.session.training.new_session import LEAST
 from wikitopics.stored import cell, whole, wrong_type
 from wikitopics.training.in_python import in_python
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.building import STOP_WORDS, VocabularyRecipe, document_limit
+from wikitopics.vocab.building import VocabularyRecipe, document_limit
 from wikitopics.vocab.rules import Rule
+from wikitopics.vocab.stop_words import STOP_WORDS
 from wikitopics.vocab.vocabulary import VocabularyError
 
 USUAL = VocabularyRecipe.of_language(None)
