@@ -2,8 +2,10 @@
 
 `lift` is how many times more often than topics of random groups of the same sizes two topics of one
 area share an article: the geometric mean over all pairs, a topic counting from .02 of an article
-on. The weights in `model.areas` were chosen on articles of full length; those of `short` and of the
-demo chose nothing.
+on. `least_lift` is of the area with the least, in articles that the model has not learnt: how many
+times more often two of its topics share an article than if all pairs of topics did so equally often
+for their sizes. The weights in `model.areas` were chosen on articles of full length; those of
+`short` and of the demo chose nothing.
 """
 
 from __future__ import annotations
@@ -16,12 +18,14 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.data import Corpus, sample
+from benchmarks.data import Corpus, sample, split
 from benchmarks.harness import Experiment, Figures, compared
 from benchmarks.measuring import growing, train, words
 from wikitopics.model import SCVB0, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
-from wikitopics.model.areas import NONE, PRESENT, ROUNDS, Areas, Meetings
+from wikitopics.model.areas import NONE, OTHER, Areas
 from wikitopics.model.distances import distances
+from wikitopics.model.meetings import PRESENT, Meetings
+from wikitopics.model.places import ROUNDS
 from wikitopics.session.training.schedule import observation_due, snapshot_due
 
 EXPERIMENT = Experiment("areas", "topics of one area share articles, and areas stay the same")
@@ -29,6 +33,7 @@ ARTICLES = 30_000
 SETTLED = 10_000
 """Articles from which areas should stay."""
 RANDOM_GROUPS = 50
+DEMO_UNSEEN = 2_000
 NAMES = {"lda": "online LDA", "scvb0": "SCVB0", "hdp": "online HDP"}
 ARTICLES_OF: Mapping[Corpus, str] = {
     "short": "short articles",
@@ -62,11 +67,32 @@ def lift(theta: NDArray[np.float32], topics: NDArray[np.int64], groups: NDArray[
     return float(np.exp(within(groups) - by_chance))
 
 
+def least_lift(
+    theta: NDArray[np.float32], topics: NDArray[np.int64], groups: NDArray[np.int64]
+) -> float:
+    """How many times more often than by chance topics share a document, in the group where they do
+    so least; groups of one topic and `OTHER` are left out."""
+    present = (theta[:, topics] > PRESENT).astype(np.float64)
+    together = present.T @ present / len(present)
+    alone = present.mean(axis=0)
+    by_chance = np.outer(alone, alone)
+    np.fill_diagonal(together, 0)
+    np.fill_diagonal(by_chance, 0)
+    by_chance *= together.sum() / by_chance.sum()
+    lifts = []
+    for group in set(groups.tolist()) - {OTHER}:
+        inside = np.flatnonzero(groups == group)
+        pairs = np.ix_(inside, inside)
+        if len(inside) > 1:
+            lifts.append(together[pairs].sum() / by_chance[pairs].sum())
+    return float(min(lifts))
+
+
 def changed(before: Areas, now: Areas) -> bool:
     """Whether most topics of an area have another number, which is its colour, than at the last
     snapshot."""
     for area in before.names:
-        members = (before.of_topic == area) & (now.of_topic != NONE)
+        members = (before.of_topic == area) & (now.of_topic != NONE) & (now.of_topic != OTHER)
         numbers = Counter(now.of_topic[members].tolist())
         if numbers:
             ((commonest, _),) = numbers.most_common(1)
@@ -91,11 +117,16 @@ def _nearest(distance: NDArray[np.floating], k: int) -> NDArray[np.int64]:
     return np.argsort(to_others, axis=1)[:, :k]
 
 
-def measured(model: OnlineModel, documents: Minibatch) -> Figures:
-    """The figures of one pass over the documents, with snapshots as a session makes them."""
+def measured(model: OnlineModel, documents: Minibatch, unseen: Minibatch) -> Figures:
+    """The figures of one pass over the documents, with snapshots as a session makes them.
+
+    ``unseen``: documents that are not learnt
+    """
     meetings = Meetings.none(model.n_topics)
     thetas: list[NDArray[np.float32]] = []
     areas: Areas | None = None
+    whole: Areas | None = None
+    """What areas would be if each topic belonged to one."""
     seen = 0
     last_snapshot = 0
     snapshots_compared = 0
@@ -112,23 +143,36 @@ def measured(model: OnlineModel, documents: Minibatch) -> Figures:
         rounds = ROUNDS if observation_due(last_snapshot, seen) else 0
         last_snapshot = seen
         now = Areas.of(model, meetings, earlier, rounds)
-        areas = replace(now, names=dict.fromkeys(now.members, ()))
+        named = now.members.keys() - {OTHER}
+        areas = replace(now, names=dict.fromkeys(named, ()))
+        whole = Areas.by_distance(now.far, now.topics, model.n_topics, whole)
         if earlier is not None and before >= SETTLED:
             snapshots_compared += 1
             if changed(earlier, areas):
                 changes += 1
     assert areas is not None
+    assert whole is not None
     all_theta = np.concatenate(thetas)
+    unseen_theta = model.infer(unseen)
     topics = areas.topics
     groups = areas.of_topic[topics].astype(np.int64)
     word_ids, probabilities = model.top_words(20)
     apart_by_words = distances((word_ids[topics], probabilities[topics]))
     areas_by_words = Areas.by_distance(apart_by_words, topics, model.n_topics)
     groups_by_words = areas_by_words.of_topic[topics].astype(np.int64)
-    sizes = np.bincount(groups)
+    sizes = np.bincount(groups[groups != OTHER])
+    shares = model.topic_shares()
     return {
         "topics": len(topics),
         "areas": int(np.count_nonzero(sizes)),
+        "other": int(np.count_nonzero(groups == OTHER)),
+        "other_share": float(shares[topics[groups == OTHER]].sum() / shares[topics].sum()),
+        "least_lift": least_lift(unseen_theta, topics, groups),
+        "least_lift_if_all": least_lift(
+            unseen_theta,
+            topics,
+            whole.of_topic[topics].astype(np.int64),
+        ),
         "lift": lift(all_theta, topics, groups),
         "lift_by_leading_words": lift(all_theta, topics, groups_by_words),
         "largest": float(sizes.max() / len(topics)),
@@ -140,7 +184,11 @@ def measured(model: OnlineModel, documents: Minibatch) -> Figures:
 
 def pass_over(kind: str, corpus: Corpus) -> Figures:
     documents = train(corpus)[:ARTICLES]
-    return measured(KINDS[kind](words(corpus), documents.D), documents)
+    return measured(
+        KINDS[kind](words(corpus), documents.D),
+        documents,
+        split(corpus).report,
+    )
 
 
 for kind in KINDS:
@@ -150,9 +198,11 @@ for kind in KINDS:
 
 @EXPERIMENT.point()
 def demo() -> Figures:
-    """The articles of `wikitopics demo`, in their order."""
+    """The articles of `wikitopics demo`, in their order; the last 2,000 are not learnt."""
     words, documents = sample()
-    return measured(OnlineLDA(50, len(words), documents.D), documents)
+    learnt = documents[: documents.D - DEMO_UNSEEN]
+    unseen = documents[documents.D - DEMO_UNSEEN :]
+    return measured(OnlineLDA(50, len(words), learnt.D), learnt, unseen)
 
 
 LABELS = {"demo": "the demo"}
@@ -161,6 +211,9 @@ for corpus, articles in ARTICLES_OF.items():
         LABELS[f"{kind}_{corpus}"] = f"{name}, {articles}"
 COLUMNS = {
     "topics in areas": "{topics} in {areas}",
+    "of none": "{other} ({other_share:.1%} of words)",
+    "least lift if all had one": "{least_lift_if_all:.1f}",
+    "least lift": "{least_lift:.1f}",
     "lift by leading words": "{lift_by_leading_words:.1f}",
     "lift": "{lift:.1f}",
     "largest area": "{largest:.0%}",
