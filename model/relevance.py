@@ -91,15 +91,18 @@ def by_relevance(leading: Leading, shares: NDArray[Any], weight: float = RELEVAN
 
 
 def most_relevant_to(
-    groups: Sequence[Sequence[int]], leading: Leading, shares: NDArray[Any]
+    groups: Sequence[Sequence[int]], shown: Leading, shares: NDArray[Any]
 ) -> list[NDArray[np.int64]]:
-    """The leading words of each group's topics, by id, those most relevant to the group first.
+    """The words of each group's topics, by id, those most relevant to the group first.
 
-    ``leading``: some words of each topic, most probable or shown first. A word counts by the square of the sum of the roots of its uses in each topic. So one that
+    A word counts by the square of the sum of the roots of its uses in each topic. So one that
     several topics share counts for more than one that a single topic uses as often.
+
+    shown: the words of each topic, and their probabilities
+    shares: (K,) each topic's share of the corpus
     """
-    ids, _ = leading
-    uses = _uses(leading, shares)
+    ids, _ = shown
+    uses = _uses(shown, shares)
     in_all = np.bincount(ids.ravel(), uses.ravel())  # the uses of each word, by its id
     words_of_groups = []
     for group in groups:

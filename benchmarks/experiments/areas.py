@@ -2,10 +2,9 @@
 
 `lift` is how many times more often than topics of random groups of the same sizes two topics of one
 area share an article: the geometric mean over all pairs, a topic counting from .02 of an article
-on. `least_lift` is of the area with the least, in articles that the model has not learnt: how many
-times more often two of its topics share an article than if all pairs of topics did so equally often
-for their sizes. The weights in `model.areas` were chosen on articles of full length; those of
-`short` and of the demo chose nothing.
+on. `least_lift` is that of the area with the least, in articles that the model has not learnt. The
+weights in `model.areas` were chosen on articles of full length; those of `short` and of the demo
+chose nothing.
 """
 
 from __future__ import annotations
@@ -32,7 +31,6 @@ EXPERIMENT = Experiment("areas", "topics of one area share articles, and areas s
 ARTICLES = 30_000
 SETTLED = 10_000
 """Articles from which areas should stay."""
-RANDOM_GROUPS = 50
 DEMO_UNSEEN = 2_000
 NAMES = {"lda": "online LDA", "scvb0": "SCVB0", "hdp": "online HDP"}
 ARTICLES_OF: Mapping[Corpus, str] = {
@@ -46,46 +44,36 @@ KINDS: Mapping[str, Callable[[int, int], OnlineModel]] = {
 }
 
 
-def lift(theta: NDArray[np.float32], topics: NDArray[np.int64], groups: NDArray[np.int64]) -> float:
-    """How many times more often topics of one group share a document than those of random
-    groups."""
+def log_ratios(theta: NDArray[np.float32], topics: NDArray[np.int64]) -> NDArray[np.float64]:
+    """(U, U) the logarithms of how many times more often than by chance these topics share a
+    document. By chance, for each pair, is the geometric mean over all pairs, which is also what
+    pairs of random groups have."""
     parts = theta[:, topics].astype(np.float64)
     present = np.where(parts > PRESENT, parts, 0)
     mean = parts.mean(axis=0)
     together = present.T @ present / len(parts)
     log_ratio = np.log((together + 1e-7) / np.outer(mean, mean))
     pairs = np.triu_indices(len(topics), 1)
-    of_pairs = log_ratio[pairs]
-
-    def within(groups: NDArray[np.int64]) -> float:
-        """The mean over pairs of topics that are in one group."""
-        same_group = groups[:, None] == groups
-        return float(of_pairs[same_group[pairs]].mean())
-
-    random = np.random.default_rng(0)
-    by_chance = np.mean([within(random.permutation(groups)) for _ in range(RANDOM_GROUPS)])
-    return float(np.exp(within(groups) - by_chance))
+    centred: NDArray[np.float64] = log_ratio - log_ratio[pairs].mean()
+    return centred
 
 
-def least_lift(
-    theta: NDArray[np.float32], topics: NDArray[np.int64], groups: NDArray[np.int64]
-) -> float:
-    """How many times more often than by chance topics share a document, in the group where they do
-    so least; groups of one topic and `OTHER` are left out."""
-    present = (theta[:, topics] > PRESENT).astype(np.float64)
-    together = present.T @ present / len(present)
-    alone = present.mean(axis=0)
-    by_chance = np.outer(alone, alone)
-    np.fill_diagonal(together, 0)
-    np.fill_diagonal(by_chance, 0)
-    by_chance *= together.sum() / by_chance.sum()
+def lift(ratios: NDArray[np.float64], groups: NDArray[np.int64]) -> float:
+    """How many times more often than by chance topics of one group share a document; those in
+    `OTHER` are in none."""
+    same_group = (groups[:, None] == groups) & (groups != OTHER)
+    pairs = np.triu_indices(len(groups), 1)
+    return float(np.exp(ratios[pairs][same_group[pairs]].mean()))
+
+
+def least_lift(ratios: NDArray[np.float64], groups: NDArray[np.int64]) -> float:
+    """The lift of the group that has the least, without groups of one topic."""
+    sizes = np.bincount(groups)
+    several = np.flatnonzero(sizes > 1)
     lifts = []
-    for group in set(groups.tolist()) - {OTHER}:
-        inside = np.flatnonzero(groups == group)
-        pairs = np.ix_(inside, inside)
-        if len(inside) > 1:
-            lifts.append(together[pairs].sum() / by_chance[pairs].sum())
-    return float(min(lifts))
+    for group in set(several.tolist()) - {OTHER}:
+        lifts.append(lift(ratios, np.where(groups == group, group, OTHER)))
+    return min(lifts)
 
 
 def changed(before: Areas, now: Areas) -> bool:
@@ -152,9 +140,9 @@ def measured(model: OnlineModel, documents: Minibatch, unseen: Minibatch) -> Fig
                 changes += 1
     assert areas is not None
     assert whole is not None
-    all_theta = np.concatenate(thetas)
-    unseen_theta = model.infer(unseen)
     topics = areas.topics
+    ratios = log_ratios(np.concatenate(thetas), topics)
+    unseen_ratios = log_ratios(model.infer(unseen), topics)
     groups = areas.of_topic[topics].astype(np.int64)
     word_ids, probabilities = model.top_words(20)
     apart_by_words = distances((word_ids[topics], probabilities[topics]))
@@ -167,14 +155,13 @@ def measured(model: OnlineModel, documents: Minibatch, unseen: Minibatch) -> Fig
         "areas": int(np.count_nonzero(sizes)),
         "other": int(np.count_nonzero(groups == OTHER)),
         "other_share": float(shares[topics[groups == OTHER]].sum() / shares[topics].sum()),
-        "least_lift": least_lift(unseen_theta, topics, groups),
+        "least_lift": least_lift(unseen_ratios, groups),
         "least_lift_if_all": least_lift(
-            unseen_theta,
-            topics,
+            unseen_ratios,
             whole.of_topic[topics].astype(np.int64),
         ),
-        "lift": lift(all_theta, topics, groups),
-        "lift_by_leading_words": lift(all_theta, topics, groups_by_words),
+        "lift": lift(ratios, groups),
+        "lift_by_leading_words": lift(ratios, groups_by_words),
         "largest": float(sizes.max() / len(topics)),
         "snapshots": snapshots_compared,
         "changed": changes,
