@@ -1,7 +1,8 @@
-"""Areas: a model's topics grouped by meaning, and their places on a map.
+"""Areas: a model's topics grouped by meaning.
 
-Topics are similar if they use the same words and meet in the same documents. From snapshot to
-snapshot, areas and places change as little as the topics allow. U of the K topics are in use.
+Topics are similar if they use the same words and meet in the same documents. A topic that meets the
+topics of no area often enough is in `OTHER`. From snapshot to snapshot, areas change as little as
+the topics allow. U of the K topics are in use.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.distances import classical_scaling
+from wikitopics.model.meetings import Meetings
 from wikitopics.model.naming import all_words_fit
 from wikitopics.model.online import IN_USE, Leading, OnlineModel
+from wikitopics.model.places import ROUNDS, places
 from wikitopics.model.relevance import most_relevant_to
 
 Floats = NDArray[np.float64]
@@ -23,80 +25,25 @@ Topics = NDArray[np.int64]
 Groups = NDArray[np.int64]
 """(U,) the number of each topic's area."""
 
-PRESENT = 0.02
-"""A topic counts as present in a document if its proportion there is larger."""
-HALF_LIFE = 10_000
-"""The number of documents after which a meeting of two topics counts half."""
-ENOUGH = 5_000
-"""The number of documents from which meetings have their full weight."""
-MEETINGS = 0.7
-"""The full weight of meetings in the similarity of topics; the rest is the weight of their
-words."""
-RARE = 1e-6
-"""Added to the rates of meetings, so that topics that never met are not infinitely far apart."""
 BOND = 0.7
 """The factor on the distances between topics of one area: in the next grouping, and on the map."""
 MOST_AREAS = 18
+JOINS = 2.5
+"""How many times more often than by chance a topic must meet the topics of an area to join them."""
+LEAVES = 2.0
+"""How many times more often it must meet them to stay. It is less, so that a topic does not go to
+and fro."""
+FEW_AREAS = 10
+"""While there are fewer areas, topics that belong to none are areas by themselves."""
 NONE = -1
 """The area of a topic that is not in use."""
+OTHER = MOST_AREAS
+"""The area, in name only, of the topics in use that belong to none; areas have smaller numbers."""
 _SMALL = 2**18
 """The multiplications of a matrix product up to which OpenBLAS uses one thread. More would wait
 busily for the next product and double the trainer's CPU time."""
 _WORDS = 1024
 """The number of words whose rows are in memory at a time."""
-
-
-class Meetings:
-    """How often topics meet in documents: sums over the documents learnt, which decay.
-
-    sums: (K + 1, K) float32. Rows 0 to K - 1 sum the products of two topics' proportions, over the
-    documents in which both are present. The last row sums the proportions, over all documents.
-    """
-
-    def __init__(self, sums: NDArray[np.float32]) -> None:
-        self.sums = sums
-
-    @classmethod
-    def none(cls, K: int) -> Meetings:
-        """No meetings yet."""
-        return cls(np.zeros((K + 1, K), np.float32))
-
-    @property
-    def documents(self) -> float:
-        """The number of documents that still count, by their weights."""
-        return float(self.sums[-1].sum(dtype=np.float64))
-
-    @property
-    def settled(self) -> bool:
-        """Whether meetings have their full weight."""
-        return self.documents >= ENOUGH
-
-    @property
-    def weight(self) -> float:
-        """The weight of meetings in the similarity of topics."""
-        return MEETINGS * min(1.0, self.documents / ENOUGH)
-
-    def add(self, theta: NDArray[np.float32]) -> None:
-        """Count documents with these proportions, (D, K)."""
-        from scipy.sparse import csr_array
-
-        # Sparse, as only a few topics are present in each document.
-        present = csr_array(np.where(theta > PRESENT, theta, np.float32(0)))
-        products = present.T @ present
-        self.sums *= np.float32(0.5 ** (len(theta) / HALF_LIFE))
-        self.sums[:-1] += products.toarray()
-        self.sums[-1] += theta.sum(axis=0)
-
-    def lift(self, topics: Topics) -> Floats:
-        """(U, U) the logarithms of how much more often than by chance these topics meet."""
-        rows = np.append(topics, -1)  # -1: the sums of the proportions
-        sums = self.sums[np.ix_(rows, topics)].astype(np.float64)
-        rates = sums / max(self.documents, 1.0)
-        together = rates[:-1]
-        alone = rates[-1]
-        by_chance = np.outer(alone, alone)
-        lift: Floats = np.log((together + RARE) / (by_chance + RARE))
-        return lift
 
 
 def word_similarity(rows: Iterable[NDArray[np.floating]], shares: Floats) -> Floats:
@@ -188,7 +135,7 @@ def grouped(far: Floats, n: int, before: Groups | None = None) -> Groups:
 
 def _with_bonds(far: Floats, groups: Groups) -> Floats:
     """The distances, reduced between topics of one group."""
-    same = (groups[:, None] == groups) & (groups != NONE)
+    same = (groups[:, None] == groups) & _in_an_area(groups)
     return np.where(same, BOND * far, far)
 
 
@@ -231,20 +178,86 @@ def _settled(far: Floats, groups: Groups) -> Groups:
     return groups
 
 
+def belonging(groups: Groups, before: Groups, meetings: Meetings, topics: Topics) -> Groups:
+    """(U,) the groups without the topics that do not belong to them, which are in `OTHER`.
+
+    A topic belongs to a group if it meets the others of the group at least `JOINS` times as often
+    as by chance, or `LEAVES` times if it was in an area before. By chance, all pairs of topics
+    would meet equally often for their sizes. The topic that belongs least leaves first, and the
+    rest are compared again. Then topics without a group join one that they belong to. While there
+    are fewer than `FEW_AREAS` groups, the largest topics still without one are groups by
+    themselves, first those that were before.
+
+    before: (U,) the earlier area of each topic; topics: (U,) their numbers
+    """
+    together, by_chance = meetings.rates(topics)
+    sizes = np.diagonal(by_chance).copy()
+    np.fill_diagonal(together, 0)
+    np.fill_diagonal(by_chance, 0)
+    by_chance *= together.sum() / max(float(by_chance.sum()), 1e-30)
+    found = groups.copy()
+
+    def lifts_to(group: int) -> Floats:
+        """(U,) how many times more often than by chance each topic meets the others of a group; 0
+        if there are none."""
+        inside = found == group
+        met = together[:, inside].sum(axis=1)
+        expected = by_chance[:, inside].sum(axis=1)
+        lifts: Floats = np.divide(met, expected, out=np.zeros_like(met), where=expected > 0)
+        return lifts
+
+    n_groups = int(groups.max()) + 1
+    lifts = np.stack([lifts_to(group) for group in range(n_groups)], axis=1)
+    least = np.where(_in_an_area(before), LEAVES, JOINS)
+    while True:
+        inside = np.flatnonzero(found != OTHER)
+        margins = lifts[inside, found[inside]] / least[inside]
+        if (margins >= 1).all():
+            break
+        topic = inside[margins.argmin()]
+        group = found[topic]
+        found[topic] = OTHER
+        lifts[:, group] = lifts_to(group)
+    while True:
+        outside = np.flatnonzero(found == OTHER)
+        if not (lifts[outside] >= JOINS).any():
+            break
+        row, group = divmod(int(lifts[outside].argmax()), n_groups)
+        found[outside[row]] = group
+        lifts[:, group] = lifts_to(group)
+
+    together_before = (before[:, None] == before).sum(axis=1)
+    was_alone = _in_an_area(before) & (together_before == 1)
+    turns = outside[np.lexsort((-sizes[outside], ~was_alone[outside]))]
+    n_found = len(np.unique(found[found != OTHER]))
+    alone = turns[: max(0, FEW_AREAS - n_found)]
+    found[alone] = OTHER + 1 + np.arange(len(alone))
+    return found
+
+
+def _in_an_area(areas: Groups) -> NDArray[np.bool_]:
+    """Which topics are in an area, neither unused nor in `OTHER`."""
+    inside: NDArray[np.bool_] = (areas != NONE) & (areas != OTHER)
+    return inside
+
+
 def numbered(groups: Groups, before: Groups) -> Groups:
     """(U,) the same groups, numbered as the earlier areas that they continue.
 
-    before: (U,) the earlier area of each topic. An earlier area continues in the group that has at
-    least half of its topics. New groups get the lowest numbers that no earlier area had, then other
-    free ones.
+    groups: those in `OTHER` stay there. before: (U,) the earlier area of each topic. An earlier
+    area continues in the group that has at least half of its topics, `OTHER` left out. New groups
+    get the lowest numbers that no earlier area had, then other free ones.
     """
     from scipy.optimize import linear_sum_assignment
 
-    n_groups = int(groups.max(initial=0)) + 1
+    is_grouped = groups != OTHER
+    group_numbers, compact = np.unique(groups[is_grouped], return_inverse=True)
+    n_groups = len(group_numbers)
     # How many topics each group has of each earlier area.
     shared = np.zeros((n_groups, MOST_AREAS), np.int64)
-    had_area = before != NONE
-    np.add.at(shared, (groups[had_area], before[had_area]), 1)
+    of_grouped = before[is_grouped]
+    had_area = _in_an_area(of_grouped)
+    np.add.at(shared, (compact[had_area], of_grouped[had_area]), 1)
     has_half = 2 * shared >= shared.sum(axis=0)
     shared[~has_half] = 0
     numbers: dict[int, int] = {}
@@ -260,7 +273,9 @@ def numbered(groups: Groups, before: Groups) -> Groups:
     of_group = np.zeros(n_groups, np.int64)
     for group in range(n_groups):
         of_group[group] = numbers[group] if group in numbers else next(new_numbers)
-    return of_group[groups]
+    areas = np.full(len(groups), OTHER)
+    areas[is_grouped] = of_group[compact]
+    return areas
 
 
 # The tree of topics, from which areas are cut.
@@ -284,8 +299,9 @@ class Node:
 def tree(far: Floats, areas: Groups) -> tuple[Node, ...]:
     """The U - 1 nodes over the topics, which are numbered from 0 to U - 1; the last is the root.
 
-    Topics of an area are joined by Ward's method, then the areas likewise by their mean distances.
-    So each area is a branch, and cutting at the number of areas gives the areas.
+    Topics of an area are joined by Ward's method, then the areas likewise by their mean distances,
+    and last those in `OTHER`. So each area is a branch, and cutting at the number of areas gives
+    the areas.
     """
     U = len(far)
     nodes: list[Node] = []
@@ -306,15 +322,23 @@ def tree(far: Floats, areas: Groups) -> tuple[Node, ...]:
             numbers.append(number)
         return numbers[-1]
 
-    members = [np.flatnonzero(areas == area) for area in np.unique(areas)]
-    tops = [join(own.tolist(), far[np.ix_(own, own)], 0.0) for own in members]
-    if len(members) > 1:
-        # A row for each area that weighs its topics equally: their means, as a product.
+    def join_groups(members: Sequence[Topics], tops: Sequence[int]) -> int:
+        """Join groups of topics, whose nodes or single topics are `tops`."""
+        # A row for each group that weighs its topics equally: their means, as a product.
         weights = np.stack([np.isin(np.arange(U), own) / len(own) for own in members])
         between = weights @ far @ weights.T
         np.fill_diagonal(between, 0)
         highest = max((node.height for node in nodes), default=0.0)
-        join(tops, between, highest)
+        return join(tops, between, highest)
+
+    members = [np.flatnonzero(areas == area) for area in np.unique(areas)]
+    tops = [join(own.tolist(), far[np.ix_(own, own)], 0.0) for own in members]
+    other = np.flatnonzero(areas == OTHER)
+    if len(members) > 1 and len(other):  # it is the last one
+        top = join_groups(members[:-1], tops[:-1])
+        join_groups([np.flatnonzero(areas != OTHER), other], [top, tops[-1]])
+    elif len(members) > 1:
+        join_groups(members, tops)
     return tuple(nodes)
 
 
@@ -394,120 +418,6 @@ def _same_stem(one: str, other: str) -> bool:
     return n_shared >= max(STEM, shorter - 2)
 
 
-# The map: t-SNE [van der Maaten and Hinton 2008] of the distances.
-
-PERPLEXITY = 8.0
-"""Roughly the number of neighbours that determine a topic's place (the perplexity of t-SNE)."""
-FIRST_ROUNDS = 400
-"""The steps of the first map."""
-ROUNDS = 100
-"""The steps of a map that starts from an earlier one."""
-MANY = 300
-"""The number of topics above which there are fewer steps, so that they take no longer."""
-EXAGGERATED = 120
-"""The first steps of the first map, in which topics attract each other more strongly, so that
-groups form."""
-EXAGGERATION = 8.0
-"""The factor by which they do."""
-
-
-def places(far: Floats, areas: Groups, before: Floats, rounds: int = ROUNDS) -> Floats:
-    """(U, 2) a place for each topic, such that topics at small distances are close together.
-
-    areas: (U,) the topics' areas, whose topics are kept closer together
-    before: (U, 2) earlier places, NaN for a topic without one; the map changes as little as
-    possible
-    rounds: the most steps; 0: only topics without a place get one. A map without earlier places
-    takes steps of its own
-    """
-    U = len(far)
-    if U < 4:
-        return classical_scaling(far)
-    placed = np.flatnonzero(np.isfinite(before).all(axis=1))
-    if len(placed) < 4:
-        start = classical_scaling(far)
-        place = start / max(float(start.std()), 1e-9) * 1e-2
-        rounds = FIRST_ROUNDS
-        exaggerated = EXAGGERATED
-    else:
-        place = _with_newcomers(far, before, placed)
-        exaggerated = 0
-    if rounds == 0:
-        return place
-    rounds = round(rounds * min(1.0, MANY / U) ** 2)  # a step takes time U^2
-    wanted = _neighbours(_with_bonds(far, areas), min(PERPLEXITY, U / 4))
-    # Gradient descent with momentum, and a gain for each coordinate.
-    speed = np.zeros_like(place)
-    gain = np.ones_like(place)
-    for step in range(rounds):
-        early = step < exaggerated
-        attraction = EXAGGERATION if early else 1.0
-        momentum = 0.5 if early else 0.8
-        slope = _slope(place, attraction * wanted)
-        # The gain grows while the slope leads on in the same direction, and shrinks when it turns.
-        downhill = (slope > 0) != (speed > 0)
-        gain = np.where(downhill, gain + 0.2, 0.8 * gain)
-        gain = np.clip(gain, 0.01, None)
-        speed = momentum * speed - U / 8 * gain * slope
-        place = place + speed
-        place -= place.mean(axis=0)
-    return place
-
-
-def _with_newcomers(far: Floats, before: Floats, placed: Topics) -> Floats:
-    """The earlier places of the topics `placed`, and a place for each of the other topics: among
-    its three nearest, but not exactly on one of them."""
-    place = before.copy()
-    newcomers = np.setdiff1d(np.arange(len(before)), placed)
-    for topic in newcomers:
-        by_distance = np.argsort(far[topic, placed], kind="stable")
-        nearest = placed[by_distance[:3]]
-        beside = 1e-2 * np.array([np.cos(topic), np.sin(topic)])
-        place[topic] = before[nearest].mean(axis=0) + beside
-    return place
-
-
-def _slope(place: Floats, wanted: Floats) -> Floats:
-    """(U, 2) the gradient of t-SNE's cost at these places; `wanted`: (U, U) the joint probabilities
-    of pairs that the places are to have."""
-    # The differences of all pairs in each coordinate, (U, U). All is elementwise: products of such
-    # small matrices keep other cores busy waiting.
-    x, y = place.T[:, :, None] - place.T[:, None]
-    near = 1 / (1 + x * x + y * y)
-    np.fill_diagonal(near, 0)
-    force = (wanted - near / near.sum()) * near
-    slope: Floats = 4 * np.stack([(force * x).sum(axis=1), (force * y).sum(axis=1)], axis=1)
-    return slope
-
-
-def _neighbours(far: Floats, perplexity: float) -> Floats:
-    """(U, U) t-SNE's joint probabilities of pairs of topics.
-
-    The precision of each topic's normal distribution is found by bisection, so that its neighbours
-    have this perplexity.
-    """
-    from scipy.special import entr
-
-    U = len(far)
-    squares = np.square(far)
-    np.fill_diagonal(squares, np.inf)
-    squares -= squares.min(axis=1, keepdims=True)
-    low = np.zeros(U)
-    high = np.full(U, np.inf)
-    precision = np.ones(U)
-    for _ in range(30):
-        near = np.exp(-squares * precision[:, None])
-        near /= near.sum(axis=1, keepdims=True)
-        entropy = entr(near).sum(axis=1)
-        too_wide = entropy > np.log(perplexity)
-        low = np.where(too_wide, precision, low)
-        high = np.where(too_wide, high, precision)
-        no_bound_yet = np.isinf(high)
-        precision = np.where(no_bound_yet, 2 * precision, (low + high) / 2)
-    joint: Floats = np.clip((near + near.T) / (2 * U), 1e-12, None)
-    return joint
-
-
 # Everything above, for a model at one moment.
 
 
@@ -523,10 +433,10 @@ def _rows(model: OnlineModel, topics: Topics) -> Iterator[NDArray[np.floating]]:
 class Areas:
     """The areas of a model's topics, their distances, and their map.
 
-    of_topic: (K,) each topic's area, `NONE` if it is not in use
+    of_topic: (K,) each topic's area; `OTHER` if it is in none, `NONE` if it is not in use
     distances: (U (U - 1) / 2,) float16, of the pairs of topics in use, row by row
     places: (U, 2) float32; (0, 2) before `placed`
-    names: the words of each area's name, by its number
+    names: the words of each area's name, by its number; `OTHER` has none
     """
 
     of_topic: NDArray[np.int16]
@@ -541,7 +451,7 @@ class Areas:
 
     @property
     def members(self) -> dict[int, list[int]]:
-        """The topics of each area, by its number."""
+        """The topics of each area, by its number; also those in `OTHER`."""
         areas = np.unique(self.of_topic[self.topics]).tolist()
         return {area: np.flatnonzero(self.of_topic == area).tolist() for area in areas}
 
@@ -578,20 +488,32 @@ class Areas:
             far = distances(words, None, 0.0)
         else:
             far = distances(words, meetings.lift(topics), meetings.weight)
-        return cls.by_distance(far, topics, model.n_topics, before).placed(before, rounds)
+        areas = cls.by_distance(far, topics, model.n_topics, before, meetings)
+        return areas.placed(before, rounds)
 
     @classmethod
-    def by_distance(cls, far: Floats, topics: Topics, K: int, before: Areas | None = None) -> Areas:
+    def by_distance(
+        cls,
+        far: Floats,
+        topics: Topics,
+        K: int,
+        before: Areas | None = None,
+        meetings: Meetings | None = None,
+    ) -> Areas:
         """The areas of topics, without places and names.
 
-        far: (U, U) the distances; topics: (U,) the numbers, out of K, of the topics in use
+        far: (U, U) the distances; topics: (U,) the numbers, out of K, of the topics in use;
+        meetings: until they are settled, no topic is in `OTHER`
         """
         areas_before = np.full(K, NONE) if before is None else before.of_topic.astype(np.int64)
         earlier = areas_before[topics]
-        n_before = len(np.unique(earlier[earlier != NONE]))
+        n_before = len(np.unique(earlier[_in_an_area(earlier)]))
         n = usual_number(len(topics), n_before)
+        groups = grouped(far, n, earlier)
+        if n > 1 and meetings is not None and meetings.settled:
+            groups = belonging(groups, earlier, meetings, topics)
         of_topic = np.full(K, NONE, np.int16)
-        of_topic[topics] = numbered(grouped(far, n, earlier), earlier)
+        of_topic[topics] = numbered(groups, earlier)
         pairs = np.triu_indices(len(topics), 1)
         no_places = np.empty((0, 2), np.float32)
         return cls(of_topic, far[pairs].astype(np.float16), no_places, {})
@@ -603,25 +525,27 @@ class Areas:
             earlier[before.topics] = before.places
         topics = self.topics
         areas = self.of_topic[topics].astype(np.int64)
-        now = places(self.far, areas, earlier[topics], rounds)
+        now = places(_with_bonds(self.far, areas), earlier[topics], rounds)
         return replace(self, places=now.astype(np.float32))
 
     def relevant(
         self,
-        leading: Leading,
+        shown: Leading,
         shares: NDArray[np.floating],
         words: Sequence[str],
     ) -> dict[int, list[str]]:
-        """The words of each area, the most relevant first, of the largest area first.
+        """The words of each area, the most relevant first, of the largest area first; without
+        `OTHER`.
 
-        leading: the leading words of all K topics
+        shown: words of all K topics
         shares: (K,) each topic's share of the corpus
         words: the vocabulary, by id
         """
         members = self.members
+        members.pop(OTHER, None)
         sizes = {area: float(shares[topics].sum()) for area, topics in members.items()}
         by_size = sorted(members, key=lambda area: -sizes[area])
-        word_ids = most_relevant_to([members[area] for area in by_size], leading, shares)
+        word_ids = most_relevant_to([members[area] for area in by_size], shown, shares)
         relevant = {}
         for area, ids in zip(by_size, word_ids, strict=True):
             relevant[area] = [words[word] for word in ids.tolist()]

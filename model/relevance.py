@@ -91,20 +91,31 @@ def by_relevance(leading: Leading, shares: NDArray[Any], weight: float = RELEVAN
 
 
 def most_relevant_to(
-    groups: Sequence[Sequence[int]], leading: Leading, shares: NDArray[Any]
+    groups: Sequence[Sequence[int]], shown: Leading, shares: NDArray[Any]
 ) -> list[NDArray[np.int64]]:
-    """The leading words of each group's topics, by id, those most relevant to the group first."""
-    ids, _ = leading
-    uses = _uses(leading, shares)
+    """The words of each group's topics, by id, those most relevant to the group first.
+
+    A word counts by the square of the sum of the roots of its uses in each topic. So one that
+    several topics share counts for more than one that a single topic uses as often.
+
+    shown: the words of each topic, and their probabilities
+    shares: (K,) each topic's share of the corpus
+    """
+    ids, _ = shown
+    uses = _uses(shown, shares)
     in_all = np.bincount(ids.ravel(), uses.ravel())  # the uses of each word, by its id
     words_of_groups = []
     for group in groups:
         topics = list(group)
-        in_group = np.bincount(ids[topics].ravel(), uses[topics].ravel(), len(in_all))
+        ids_of_group = ids[topics].ravel()
+        uses_of_group = uses[topics].ravel()
+        in_group = np.bincount(ids_of_group, uses_of_group, len(in_all))
+        roots = np.bincount(ids_of_group, np.sqrt(uses_of_group), len(in_all))
         words = np.flatnonzero(in_group)
         # As in `relevance`; the group's share, which is left out, does not change the order.
         lift = in_group[words] / in_all[words]
-        relevances = RELEVANCE * np.log(in_group[words]) + (1 - RELEVANCE) * np.log(lift)
+        shared = np.square(roots[words])
+        relevances = RELEVANCE * np.log(shared) + (1 - RELEVANCE) * np.log(lift)
         most_relevant_first = np.argsort(-relevances, kind="stable")
         words_of_groups.append(words[most_relevant_first])
     return words_of_groups

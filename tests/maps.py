@@ -43,6 +43,19 @@ def distances(U: int, later: float = 0.0) -> NDArray[np.float64]:
     return np.sqrt(np.square(places[:, None] - places).sum(axis=-1))
 
 
+GROUPS = np.repeat(np.arange(4), 6)
+
+
+def planted(seed: int, groups: NDArray[np.int64] = GROUPS) -> NDArray[np.float64]:
+    """Distances of topics that are close within groups."""
+    U = len(groups)
+    noise = np.random.default_rng(seed).random((U, U)) / 2
+    far = np.where(groups[:, None] == groups, 1.0, 3.0) + noise
+    far = (far + far.T) / 2
+    np.fill_diagonal(far, 0)
+    return far
+
+
 def with_topics(model: ReportModel, areas: Areas, names: Sequence[str] = ()) -> ReportModel:
     """The model with these topics in these areas; the first ones have these names, the others three
     words."""
@@ -76,7 +89,7 @@ def with_topics(model: ReportModel, areas: Areas, names: Sequence[str] = ()) -> 
     found = []
     for number, members in areas.members.items():
         share = float(shares[members].sum())
-        found.append(Area(number, f"area {WORDS[number]}", share, tuple(members)))
+        found.append(Area(number, f"area {WORDS[number % len(WORDS)]}", share, tuple(members)))
     nodes = tree(areas.far, areas.of_topic.astype(np.int64))
     above: dict[int, int] = {}
     for node in nodes:

@@ -227,6 +227,8 @@ def _heads(areas: Mapping[int, Area], centres: Centres, size: tuple[int, int]) -
     room = HEADS * width * height
     heads: list[Label] = []
     for number, area in areas.items():
+        if area.is_other:
+            continue
         inside = [centre for (_, its_area), centre in centres.items() if its_area == number]
         if not inside:
             continue

@@ -53,7 +53,7 @@ def legend(*, ascii_only: bool) -> Iterator[tuple[str, Sequence[tuple[str, str]]
     yield "The trainer", [(sign, words.lower()) for sign, words, _ in STATES.values()]
     yield "What happened", [(sign, words) for sign, _, words in MOMENTS.values()]
     topics = [
-        (dot, "a topic, in the colour of its area"),
+        (dot, "a topic, in the colour of its area; grey: it belongs to none"),
         (every_other(bars), "its share since half as many articles had been read"),
         (NEWCOMER, "a word that has joined its top ten since then"),
         (PINNED, "pinned to the top"),

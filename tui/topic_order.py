@@ -85,12 +85,13 @@ def grouped(
     order: str,
     pinned: Collection[int] = (),
 ) -> list[Row]:
-    """The areas in this order; an area whose number is in ``opened`` is followed by its topics.
-    Pinned topics come before all areas, and topics of no area after them. ``rows``: topic k at
-    index k."""
+    """The areas in this order, and "other" last; an area whose number is in ``opened`` is followed
+    by its topics. Pinned topics come before all areas, and topics not in use after them. ``rows``:
+    topic k at index k."""
     key = ORDERS[order]
     topics_of: dict[int, list[TopicRow]] = {}
     heads: list[AreaRow] = []
+    others = {area.number for area in areas if area.is_other}
     for area in areas:
         inside = [rows[topic] for topic in area.topics]
         shown = [row.topic for row in inside if not row.hidden]
@@ -108,7 +109,7 @@ def grouped(
                 is_open=area.number in opened,
             )
         )
-    heads.sort(key=lambda head: (*key(head), head.number))
+    heads.sort(key=lambda head: (head.number in others, *key(head), head.number))
 
     listed: list[Row] = [*ordered([row for row in rows if row.topic in pinned], order)]
     for head in heads:

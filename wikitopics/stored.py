@@ -218,8 +218,9 @@ class StoredSession:
 
     def areas(self, n: int | None = None, model: str | None = None) -> list[Area]:
         """The areas of the topics in use, the largest first: topics of one area use the same words
-        and occur in the same articles. With `n`, the tree of topics is cut into that many; numbers
-        and names are then valid only for this cut. Empty before the first minibatch.
+        and occur in the same articles. Topics that belong to none come last, as the area "other".
+        With `n`, the tree of the topics in areas is cut into that many; numbers and names are then
+        valid only for this cut. Empty before the first minibatch.
         """
         n = None if n is None else whole("n", n, least=1)
         with self._reading(model) as (reader, name):

@@ -9,7 +9,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.areas import Areas, Node, cut, names, tree
+from wikitopics.model.areas import OTHER, Areas, Node, cut, names, tree
 from wikitopics.model.distances import distances
 from wikitopics.model.online import IN_USE
 from wikitopics.model.relevance import most_relevant_to
@@ -17,6 +17,7 @@ from wikitopics.session.naming import joined, names_of
 from wikitopics.session.records import TopWords
 from wikitopics.session.storage.reader import SessionReader
 
+OTHER_NAME = "other"
 NAMING = 1 / 3
 """If somebody has named a topic, and the topic has at least this part of its area's share, the area
 has the same name."""
@@ -24,11 +25,11 @@ has the same name."""
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Area:
-    """Topics in use that are alike."""
+    """Topics in use that are alike; or those that belong to no area, under the name "other"."""
 
     number: int
     """Areas are numbered from 0. An area keeps its number as long as most of its topics stay
-    together."""
+    together. "other" has the number 18, which no area has."""
     name: str
     """One or two words that set it apart from the other areas, or the name given to a large topic
     of it."""
@@ -36,6 +37,11 @@ class Area:
     """The share of the corpus's words that its topics have."""
     topics: tuple[int, ...]
     """The numbers of its topics, the largest first."""
+
+    @property
+    def is_other(self) -> bool:
+        """Whether its topics belong to no area."""
+        return self.number == OTHER
 
     def __repr__(self) -> str:
         topics = ", ".join(map(str, self.topics))
@@ -62,7 +68,7 @@ class Atlas:
     """The topics in use of one model, as of its newest snapshot."""
 
     areas: Sequence[Area]
-    """The largest first."""
+    """The largest first, and "other" last."""
     grouping: Areas
     by_words: bool
     """Whether distances come only from the topics' leading words, since the session was trained
@@ -93,19 +99,19 @@ def atlas(reader: SessionReader, model: str) -> Atlas | None:
     grouping = stored or _by_words(newest)
     chosen = grouping.names
     if not chosen:
-        relevant = grouping.relevant(newest.leading, newest.shares, words)
+        relevant = grouping.relevant(newest.shown, newest.shares, words)
         chosen = names(relevant, {})
-    areas = [
-        _area(number, joined(chosen[number]), topics, newest, given_names)
-        for number, topics in grouping.members.items()
-    ]
-    areas.sort(key=lambda area: -area.share)
+    areas = []
+    for number, topics in grouping.members.items():
+        name = OTHER_NAME if number == OTHER else joined(chosen[number])
+        areas.append(_area(number, name, topics, newest, given_names))
+    areas.sort(key=lambda area: (area.is_other, -area.share))
     return Atlas(areas, grouping, by_words=stored is None)
 
 
 def areas(reader: SessionReader, model: str, n: int | None = None) -> list[Area]:
-    """The areas of a model's topics, the largest first; with ``n``, its tree is cut into this many
-    areas."""
+    """The areas of a model's topics, the largest first, then "other"; with ``n``, the tree of the
+    topics in areas is cut into this many."""
     with reader.one_moment():
         found = atlas(reader, model)
         if found is None:
@@ -116,18 +122,30 @@ def areas(reader: SessionReader, model: str, n: int | None = None) -> list[Area]
         assert newest is not None
         words = reader.vocabulary()
         given_names = reader.names_given(model)
-    topics = found.grouping.topics
-    groups = [topics[list(group)].tolist() for group in cut(_nodes(found), len(topics), n)]
+    grouping = found.grouping
+    in_areas = np.flatnonzero(grouping.of_topic[grouping.topics] != OTHER)
+    topics = grouping.topics[in_areas]
+    nodes = tree(
+        grouping.far[np.ix_(in_areas, in_areas)],
+        grouping.of_topic[topics].astype(np.int64),
+    )
+    groups = [topics[list(group)].tolist() for group in cut(nodes, len(topics), n)]
     groups.sort(key=lambda group: -float(newest.shares[group].sum()))
+    numbers = [number for number in range(len(groups) + 1) if number != OTHER]
     relevant = {
         number: [words[id] for id in ids.tolist()]
-        for number, ids in enumerate(most_relevant_to(groups, newest.leading, newest.shares))
+        for number, ids in zip(
+            numbers,
+            most_relevant_to(groups, newest.shown, newest.shares),
+            strict=False,
+        )
     }
     chosen = names(relevant, {})
-    return [
+    cut_areas = [
         _area(number, joined(chosen[number]), group, newest, given_names)
-        for number, group in enumerate(groups)
+        for number, group in zip(numbers, groups, strict=False)
     ]
+    return cut_areas + [area for area in found.areas if area.is_other]
 
 
 def topic_tree(reader: SessionReader, model: str) -> tuple[Branch, ...]:
@@ -152,7 +170,7 @@ def topic_tree(reader: SessionReader, model: str) -> tuple[Branch, ...]:
         for child in node.children:
             parent_of[number_of[child]] = number_of[node.number]
     topics_of = [in_use[list(node.topics)].tolist() for node in nodes]
-    group_names = names_of(most_relevant_to(topics_of, newest.leading, newest.shares), words)
+    group_names = names_of(most_relevant_to(topics_of, newest.shown, newest.shares), words)
 
     def branch(number: int, height: float, topics: Sequence[int], name: str) -> Branch:
         share = float(newest.shares[topics].sum(dtype=np.float64))
@@ -169,7 +187,7 @@ def topic_tree(reader: SessionReader, model: str) -> tuple[Branch, ...]:
 def in_drawing_order(
     branches: Sequence[Branch], found: Sequence[Area]
 ) -> list[tuple[Area, list[int]]]:
-    """The areas, each with its topics, in the order of the tree."""
+    """The areas, each with its topics, in the order of the tree: "other" is last."""
     area_of = {topic: area for area in found for topic in area.topics}
     if len(area_of) <= 1:  # then the tree has no groups, and no root
         return [(area, [topic]) for topic, area in area_of.items()]
@@ -205,7 +223,7 @@ def _area(
     shares = newest.shares.astype(np.float64)
     largest_first = sorted(topics, key=lambda topic: -shares[topic])
     share = float(shares[topics].sum())
-    for topic in largest_first:
+    for topic in largest_first if number != OTHER else ():
         if topic in given_names and shares[topic] >= NAMING * share:
             name = given_names[topic]
             break

@@ -32,11 +32,14 @@ COLOURS = (
     "#bc668d",
     "#698857",
     "#c0ab49",
+    "#949494",
 )
-"""The colour of each area, by its number, on a light or a dark background.
+"""The colour of each area, by its number, on a light or a dark background; the last one is of the
+topics in no area.
 
-They are as far apart as possible both for people who see all colours and for those who lack one
-kind of cone, the first ones farthest. A colour never says anything that a name does not say too.
+The others are as far apart as possible both for people who see all colours and for those who lack
+one kind of cone, the first ones farthest. A colour never says anything that a name does not say
+too.
 """
 EVEN = 0.5
 """How far places are moved towards an even spread: 0 leaves them as they are."""

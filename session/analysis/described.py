@@ -39,9 +39,9 @@ class Topic:
     """For each of `words`: this topic's share of its uses in all topics that have it among their
     words."""
     area: int | None
-    """The number of its area; None for a topic that is not in use."""
+    """The number of its area, 18 if it belongs to none; None for a topic that is not in use."""
     area_name: str | None
-    """The name of its area."""
+    """The name of its area, "other" if it belongs to none; None for a topic that is not in use."""
     hidden: bool
     """Whether lists and the report leave it out (`wikitopics topics hide`)."""
     titles: tuple[str, ...]

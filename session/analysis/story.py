@@ -249,17 +249,18 @@ def movements(
 
     Areas move little, so theirs are told only when the articles have passed a power of two.
     """
+    named = [area for area in areas if not area.is_other]
     moments = []
     for (since, before), (articles, now) in pairwise(shares):
         for kind, topic, movement in _largest_movements(before, now):
             words = f"#{topic} {parts(names[topic])[0]} {movement} since {since:,}"
             moments.append(Moment(kind, articles, words, model, topic))
-        if areas and articles.bit_length() > since.bit_length():
-            areas_before = np.array([before[list(area.topics)].sum() for area in areas])
-            areas_now = np.array([now[list(area.topics)].sum() for area in areas])
+        if named and articles.bit_length() > since.bit_length():
+            areas_before = np.array([before[list(area.topics)].sum() for area in named])
+            areas_now = np.array([now[list(area.topics)].sum() for area in named])
             for kind, number, movement in _largest_movements(areas_before, areas_now):
-                words = f"area {areas[number].name} {movement} since {since:,}"
-                moments.append(Moment(kind, articles, words, model, areas[number].topics[0]))
+                words = f"area {named[number].name} {movement} since {since:,}"
+                moments.append(Moment(kind, articles, words, model, named[number].topics[0]))
     return moments
 
 

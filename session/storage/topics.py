@@ -17,7 +17,8 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from wikitopics.model.areas import MOST_AREAS, NONE, Areas, Meetings
+from wikitopics.model.areas import MOST_AREAS, NONE, OTHER, Areas
+from wikitopics.model.meetings import Meetings
 from wikitopics.model.relevance import by_relevance, distinctness
 from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.metrics import NPMI_HELD_OUT
@@ -353,9 +354,9 @@ class TopicReader(OpenedSession):
         if not rows:
             return None
         packed_areas, packed_distances, packed_places, names = rows[0]
-        area_of = numbers(packed_areas, "areas.of_topic", np.int16, (K,), NONE, MOST_AREAS - 1)
+        area_of = numbers(packed_areas, "areas.of_topic", np.int16, (K,), NONE, OTHER)
         has_area = area_of != NONE
-        U = int(np.count_nonzero(has_area))  # topics with an area
+        U = int(np.count_nonzero(has_area))  # topics in use
         n_pairs = U * (U - 1) // 2
         distances = numbers(
             packed_distances,
@@ -373,7 +374,8 @@ class TopicReader(OpenedSession):
             low=-FURTHEST,
             high=FURTHEST,
         )
-        if sorted(area for area, _ in names) != np.unique(area_of[has_area]).tolist():
+        named = has_area & (area_of != OTHER)
+        if sorted(area for area, _ in names) != np.unique(area_of[named]).tolist():
             raise Damaged("areas.names are not those of all areas")
         return Areas(area_of, distances, places, dict(names))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from wikitopics.model.areas import NONE, Areas
+from wikitopics.model.areas import NONE, OTHER, Areas
 from wikitopics.model.changes import OBSERVATIONS, Change, TopicState, changes, living
 from wikitopics.model.naming import all_words_fit, most_words_fit
 from wikitopics.session.naming import ToldTopics, joined, names_of, parts
@@ -128,7 +128,7 @@ def area_events(model: str, snapshot: TopWords, before: Areas, now: Areas) -> li
     for area in sorted(before.names.keys() - now.names.keys()):
         leader = before.leader(area, shares)
         area_now = int(now.of_topic[leader])
-        if area_now == NONE:
+        if area_now in (NONE, OTHER):
             continue
         leader_now = now.leader(area_now, shares)
         if leader_now != leader:  # otherwise it is the same area with another number

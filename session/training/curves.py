@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from wikitopics.model import OnlineModel, kinds
-from wikitopics.model.areas import ROUNDS, Areas
+from wikitopics.model.areas import Areas
 from wikitopics.model.areas import names as area_names
 from wikitopics.model.changes import OBSERVATIONS
+from wikitopics.model.places import ROUNDS
 from wikitopics.session import sources
 from wikitopics.session.naming import shown_words
 from wikitopics.session.options import PASSES
@@ -116,7 +117,7 @@ class Curves:
         is_observation = observation_due(self.kept_at, snapshot.articles, self.half_life)
         rounds = ROUNDS if is_observation else 0
         areas = Areas.of(self._models[number], self.meetings[number], before, rounds)
-        relevant = areas.relevant(snapshot.leading, snapshot.shares, self._words)
+        relevant = areas.relevant(snapshot.shown, snapshot.shares, self._words)
         names_before = {} if before is None else before.names
         return replace(areas, names=area_names(relevant, names_before))
 

@@ -6,36 +6,27 @@ import itertools
 import numpy as np
 import pytest
 
+from tests.maps import GROUPS, planted
 from wikitopics.model import OnlineLDA
 from wikitopics.model.areas import (
+    FEW_AREAS,
+    JOINS,
+    LEAVES,
     MOST_AREAS,
     NONE,
-    PRESENT,
+    OTHER,
     Areas,
-    Meetings,
+    belonging,
     cut,
     distances,
     grouped,
     names,
     numbered,
-    places,
     tree,
     usual_number,
     word_similarity,
 )
-
-GROUPS = np.repeat(np.arange(4), 6)
-NOWHERE = np.full((24, 2), np.nan)
-
-
-def planted(seed, groups=GROUPS):
-    """Distances of topics that are close within groups."""
-    U = len(groups)
-    noise = np.random.default_rng(seed).random((U, U)) / 2
-    far = np.where(groups[:, None] == groups, 1.0, 3.0) + noise
-    far = (far + far.T) / 2
-    np.fill_diagonal(far, 0)
-    return far
+from wikitopics.model.meetings import ENOUGH, Meetings
 
 
 def together(groups):
@@ -82,27 +73,6 @@ def test_topics_are_alike_if_they_meet():
     assert same_groups(grouped(far, 4), GROUPS)
 
 
-def test_small_parts_of_a_document_are_no_meetings():
-    meetings = Meetings.none(2)
-    too_small = PRESENT / 2
-    meetings.add(np.array([[0.5, 0.5], [1 - too_small, too_small]], np.float32))
-    of_topic_0 = 0.5**2 + (1 - too_small) ** 2
-    expected = [[pytest.approx(of_topic_0, rel=1e-3), 0.25], [0.25, 0.25]]
-    assert meetings.sums[:2].tolist() == expected
-
-
-def test_old_meetings_fade():
-    """After ten thousand documents a meeting counts half."""
-    meetings = Meetings.none(2)
-    meetings.add(np.array([[0.5, 0.5], [1, 0]], np.float32))
-    thousand_of_topic_0 = np.tile(np.array([[1, 0]], np.float32), (1000, 1))
-    for _ in range(10):
-        meetings.add(thousand_of_topic_0)
-    assert meetings.sums[0, 1] == pytest.approx(0.25 / 2)
-    thousands = sum(1000 * 0.5 ** (n / 10) for n in range(10))
-    assert meetings.documents == pytest.approx(2 / 2 + thousands, rel=1e-5)
-
-
 def test_groups_last_where_distances_hardly_tell():
     groups = np.repeat(np.arange(8), 6)
     far = planted(2, groups) * 0.2 + 1
@@ -129,6 +99,152 @@ def test_groups_last_where_distances_hardly_tell():
 def test_an_area_keeps_its_number_where_most_of_its_topics_are(found, expected):
     before = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2])
     assert numbered(np.array(found), before).tolist() == expected
+
+
+def met(lifts, documents=2 * ENOUGH):
+    """Meetings of topics of one size, `lifts` times as often as if each were independent."""
+    U = len(lifts)
+    sums = np.full((U + 1, U), documents / U, np.float32)
+    sums[:-1] = np.array(lifts) * documents / U**2
+    return Meetings(sums)
+
+
+def meeting_within(groups, lift=8.0):
+    """Lifts of topics that meet within groups and hardly between them; those in `OTHER` meet no
+    other topic often."""
+    groups = np.asarray(groups)
+    within = (groups[:, None] == groups) & (groups != OTHER)
+    return np.where(within, lift, 0.5)
+
+
+def found_by(lifts, groups, before=None):
+    """The groups left of these, or `OTHER`, as a list."""
+    U = len(groups)
+    earlier = np.full(U, NONE) if before is None else np.array(before)
+    return belonging(np.array(groups), earlier, met(lifts), np.arange(U)).tolist()
+
+
+SIXTEEN = np.repeat(np.arange(16), 3)
+"""The groups of 48 topics: so many that no topic is an area by itself."""
+
+
+def test_a_topic_that_does_not_meet_its_group_belongs_to_none():
+    lifts = meeting_within(SIXTEEN)
+    lifts[5] = lifts[:, 5] = 0.5
+    expected = SIXTEEN.copy()
+    expected[5] = OTHER
+    assert found_by(lifts, SIXTEEN) == expected.tolist()
+
+
+def test_a_topic_joins_the_group_that_it_meets():
+    expected = SIXTEEN.copy()
+    expected[5] = 9
+    assert found_by(meeting_within(expected), SIXTEEN) == expected.tolist()
+
+
+def test_of_a_bad_group_those_that_meet_stay_an_area():
+    meeting = np.append(SIXTEEN, [16, 16, 16, OTHER, OTHER, OTHER])
+    grouped_together = np.append(SIXTEEN, [16] * 6)
+    assert found_by(meeting_within(meeting), grouped_together) == meeting.tolist()
+
+
+def test_of_a_group_whose_topics_never_meet_nothing_is_left():
+    meeting = np.append(SIXTEEN, [OTHER] * 4)
+    grouped_together = np.append(SIXTEEN, [16] * 4)
+    assert found_by(meeting_within(meeting), grouped_together) == meeting.tolist()
+
+
+def test_meetings_by_chance_make_no_area():
+    lifts = 1 + np.random.default_rng(8).normal(0, 0.1, (48, 48))
+    found = found_by((lifts + lifts.T) / 2, SIXTEEN)
+    assert found.count(OTHER) == 48 - FEW_AREAS
+    assert len(set(found)) == 1 + FEW_AREAS
+
+
+def test_while_there_are_few_areas_a_topic_may_be_one_by_itself():
+    groups = [0, 0, 0, 1, 1, 1, 2, 2]
+    found = found_by(meeting_within([0, 0, 0, 1, 1, 1, OTHER, OTHER]), groups)
+    assert OTHER not in found
+    assert len(set(found)) == 4
+    areas = numbered(np.array(found), np.full(8, NONE))
+    assert sorted(set(areas.tolist())) == [0, 1, 2, 3]
+
+
+def test_in_every_area_topics_meet_more_often_than_it_takes_to_stay():
+    random = np.random.default_rng(9)
+    for _ in range(20):
+        groups = random.integers(0, 16, 48)
+        lifts = meeting_within(SIXTEEN, 3.0) * random.lognormal(0, 0.8, (48, 48))
+        lifts = (lifts + lifts.T) / 2
+        np.fill_diagonal(lifts, 0)
+        found = np.array(found_by(lifts, groups))
+        chance = lifts.sum() / (48 * 47)
+        for area in set(found.tolist()) - {OTHER}:
+            inside = lifts[np.ix_(found == area, found == area)]
+            n = len(inside)
+            assert n == 1 or inside.sum() / (n * (n - 1)) / chance >= LEAVES * 0.999
+
+
+def test_a_topic_that_wavers_moves_once():
+    """Between the two thresholds a topic stays where it is."""
+
+    def lifts_of(times_chance):
+        lifts = meeting_within(SIXTEEN)
+        chance = (lifts.sum() - np.trace(lifts)) / (48 * 47)
+        lifts[5, 3:5] = lifts[3:5, 5] = times_chance * chance
+        return lifts
+
+    between = (JOINS + LEAVES) / 2
+    course = [
+        JOINS + 1,
+        between,
+        LEAVES + 0.1,
+        between,
+        LEAVES - 1,
+        between,
+        LEAVES + 0.1,
+        JOINS + 1,
+    ]
+    before = np.full(48, NONE)
+    is_inside = []
+    for times_chance in course:
+        found = belonging(SIXTEEN, before, met(lifts_of(times_chance)), np.arange(48))
+        before = numbered(found, before)
+        is_inside.append(bool(before[5] != OTHER))
+    assert is_inside == [True, True, True, True, False, False, False, True]
+
+
+def test_no_topic_is_left_out_before_meetings_are_settled():
+    far = planted(6)
+    nothing_meets = np.full((24, 24), 1.0)
+    topics = np.arange(24)
+    for documents, is_left_out in [(ENOUGH / 2, False), (2 * ENOUGH, True)]:
+        meetings = met(nothing_meets, documents)
+        areas = Areas.by_distance(far, topics, 24, meetings=meetings)
+        assert (OTHER in areas.of_topic) == is_left_out
+    assert areas.topics.tolist() == list(range(24)), "they are in use"
+    later = Areas.by_distance(far, topics, 24, areas, meetings)
+    assert later.of_topic.tolist() == areas.of_topic.tolist()
+
+
+def test_topics_of_no_area_are_on_the_map_without_a_name():
+    far = planted(6)
+    areas = Areas.by_distance(far, np.arange(24), 24, meetings=met(np.full((24, 24), 1.0)))
+    placed = areas.placed()
+    assert np.isfinite(placed.places).all()
+    assert placed.places.shape == (24, 2)
+    assert OTHER in placed.members
+    ids = np.arange(24 * 3, dtype=np.int32).reshape(24, 3)
+    leading = (ids, np.full((24, 3), 0.1, np.float32))
+    words = [f"word{number}" for number in range(24 * 3)]
+    relevant = placed.relevant(leading, np.full(24, 1 / 24), words)
+    assert relevant.keys() == placed.members.keys() - {OTHER}
+
+
+def test_numbers_leave_out_topics_of_no_area():
+    before = np.array([0, 0, 0, OTHER, OTHER, 1, 1, NONE])
+    found = np.array([5, 5, OTHER, 5, OTHER, 7, 7, 30])
+    assert numbered(found, before).tolist() == [0, 0, OTHER, 0, OTHER, 1, 1, 2]
 
 
 def test_areas_without_any_before_are_numbered_from_0():
@@ -179,38 +295,20 @@ def test_each_area_is_a_branch_of_the_tree():
     assert sorted(cut(nodes, 24, 99)) == [(topic,) for topic in range(24)]
 
 
+def test_in_the_tree_topics_that_belong_to_no_area_come_last():
+    areas = np.where(GROUPS == 1, OTHER, GROUPS)
+    nodes = tree(planted(4), areas)
+    others = np.flatnonzero(areas == OTHER).tolist()
+    assert sorted(nodes[-1].topics[-len(others) :]) == others
+    heights = [node.height for node in nodes]
+    assert max(heights) == heights[-1]
+    groups = {frozenset(group) for group in cut(nodes, 24, 4)}
+    assert groups == {frozenset(np.flatnonzero(area == areas).tolist()) for area in set(areas)}
+
+
 def test_the_tree_of_one_topic_has_no_node():
     assert tree(planted(4)[:1, :1], GROUPS[:1]) == ()
     assert cut((), 1, 3) == [(0,)]
-
-
-def test_the_map_keeps_groups_together():
-    far = planted(5)
-    found = places(far, GROUPS, NOWHERE)
-    on_the_map = np.linalg.norm(found[:, None] - found, axis=-1)
-    five_nearest = on_the_map.argsort(axis=1)[:, 1:6]  # the first is the topic itself
-    of_the_same_group = GROUPS[five_nearest] == GROUPS[:, None]
-    assert of_the_same_group.mean() > 0.95
-    np.testing.assert_array_equal(places(far, GROUPS, NOWHERE), found)
-
-
-def test_on_a_later_map_topics_have_hardly_moved():
-    far = planted(5)
-    first = places(far, GROUPS, NOWHERE)
-    later = places(far * 1.02, GROUPS, first)
-    moved = np.linalg.norm(later - first, axis=1)
-    width_of_map = np.ptp(first, axis=0).max()
-    assert np.median(moved) < 0.05 * width_of_map
-
-
-def test_a_topic_that_is_new_to_the_map_is_placed_beside_one_of_its_group():
-    far = planted(5)
-    before = places(far, GROUPS, NOWHERE)
-    before[3] = np.nan
-    found = places(far, GROUPS, before)
-    itself, nearest, *_ = np.linalg.norm(found - found[3], axis=1).argsort()
-    assert itself == 3
-    assert GROUPS[nearest] == GROUPS[3]
 
 
 RELEVANT = {

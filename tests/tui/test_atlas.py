@@ -114,6 +114,13 @@ def test_labels_have_places_of_their_own_on_the_land_of_their_area(hundred, size
         assert re.fullmatch(r"AREA 3, MORE \d+%", head)
 
 
+def test_topics_of_no_area_are_shown_without_a_name_for_them_all():
+    atlas, rows = charted([18 if topic % 9 == 0 else topic % 13 for topic in range(100)])
+    sheet = laid_out(atlas, rows, LARGE)
+    assert {label.area for label in sheet.topics.values()} == {*range(13), 18}
+    assert {label.area for label in sheet.labels if label.topic is None} == set(range(13))
+
+
 def test_only_topics_that_were_born_or_changed_their_area_jump(hundred):
     found, rows = hundred
     before = laid_out(found, rows, MIDDLE)

@@ -22,7 +22,7 @@ from wikitopics.tui.inks import MIX, Marks, area_ink, stacked
 from wikitopics.tui.terminal import DARK, LIGHT
 from wikitopics.tui.topic_card import TopicCard
 from wikitopics.tui.topic_list import TopicList
-from wikitopics.tui.topic_order import AreaRow, grouped
+from wikitopics.tui.topic_order import ORDERS, AreaRow, grouped
 from wikitopics.tui.views.articles import ArticleList
 
 # Bars of several parts.
@@ -252,6 +252,18 @@ def test_topics_without_an_area_follow_all_areas():
     listed = grouped(some_hidden, areas, {4}, "share")
     (head,) = (row for row in listed if isinstance(row, AreaRow))
     assert (head.topic_count, head.largest_topic) == (1, 1)
+
+
+def test_topics_of_no_area_are_the_last_group_in_every_order():
+    rows = [topic(0, "0", 0.5), topic(1, "1", 0.2), topic(2, "2", 0.1), topic(3, "3", 0.3)]
+    areas = [
+        Area(4, "zoo", 0.1, (2,)),
+        Area(2, "second", 0.3, (3,)),
+        Area(18, "other", 0.7, (0, 1)),
+    ]
+    for order in ORDERS:
+        *_, last = grouped(rows, areas, (), order)
+        assert last.name == "other"
 
 
 async def test_columns_line_up_whatever_is_marked(shown, live):

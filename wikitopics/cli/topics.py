@@ -49,8 +49,8 @@ NAMING_TITLES = 10
     type=whole(0),
     is_flag=False,
     flag_value=0,  # --areas without a number
-    help="List areas, which are groups of similar topics; with N, cut the tree of topics into N "
-    "areas.",
+    help="List areas, which are groups of similar topics; with N, cut their tree into N areas. "
+    "Topics that belong to none are listed as other.",
 )
 @click.option(
     "--tree",

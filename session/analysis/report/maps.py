@@ -198,6 +198,8 @@ def _marks(model: "ReportModel", form: Format) -> Iterator[Mark]:
     if len(model.groups) > 1:
         smallest = SMALLEST + 1.5  # of the names of areas
         for area, topics in model.groups:
+            if area.is_other:
+                continue
             relative_size = min(1.0, (area.share / 0.12) ** 0.5)
             letter = round(smallest + (LARGEST - smallest) * relative_size, 1)
             middle = nearest_to_all(np.array([place_of[topic.row.topic] for topic in topics]))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.maps import grouped, with_topics
+from wikitopics.model.areas import OTHER
 from wikitopics.session.analysis.report.contents import contents
 from wikitopics.session.storage.reader import SessionReader
 
@@ -53,6 +54,17 @@ def test_every_topic_is_named_and_nothing_overlaps(model, U, form):
     if n_areas == 1:
         n_areas = 0  # a single area has no name
     assert len(layout.marks) == U + n_areas
+
+
+def test_topics_of_no_area_are_drawn_without_a_name_for_them_all(model):
+    areas = grouped(100)
+    of_topic = np.where(np.arange(100) % 9 == 0, OTHER, areas.of_topic).astype(np.int16)
+    model = with_topics(model, replace(areas, of_topic=of_topic))
+    layout = maps.layout(model, maps.WIDE)
+    named = {mark.area for mark in layout.marks if not mark.radius}
+    assert named == set(of_topic.tolist()) - {OTHER}
+    coasts = dict(maps.coasts(layout.land, [OTHER]))
+    assert coasts[OTHER]
 
 
 @pytest.mark.parametrize("U", [100, 180])

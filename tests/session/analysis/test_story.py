@@ -85,6 +85,9 @@ def test_what_rose_and_fell_most_since_the_last_doubling():
     assert [moment.topic for moment in of_areas] == [2, 0]
     within_doubling = story.movements("lda", [(64, before), (100, now)], names, areas)
     assert len(within_doubling) == 2, "none of areas"
+    with_other = [areas[0], Area(18, "other", 0.3, (2,))]
+    of_areas = story.movements("lda", [(64, before), (130, now)], names, with_other)[2:]
+    assert "other" not in " ".join(moment.words for moment in of_areas)
     assert story.movements("lda", [(64, before), (64, before)], names, areas) == []
 
 
