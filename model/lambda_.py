@@ -270,7 +270,8 @@ class Lambda:
         factors = np.empty(self.n_words)
         for start, rows in self._unscaled(apart):
             stop = start + len(rows)
-            of_corpus = rows[:, : self.n_topics] @ of_topics
+            # Not by BLAS, whose threads would wait busily for the next block.
+            of_corpus = np.einsum("uk,k->u", rows[:, : self.n_topics], of_topics)
             factors[start:stop] = lift_factors(of_corpus, weight)
             scores = rows * factors[start:stop, None]
             leading_words(start, scores.astype(self.dtype, copy=False), ids, largest)
