@@ -80,6 +80,15 @@ SENTENCES: Mapping[str, Sequence[tuple[str, ...]]] = {
             "naming.weights.percent.report.w10:.0f",
             "naming.weights.percent.report.w0:.0f",
         ),
+        (
+            "from {} to {}; with 16, to {}, but then three words lead to the right topic for {} % of "
+            "them instead of {} %",
+            "naming.associations.scores.full_report_0.npmi:.3f",
+            "naming.associations.scores.full_report_4.npmi:.3f",
+            "naming.associations.scores.full_report_16.npmi:.3f",
+            "naming.associations.scores.full_report_16.percent:.1f",
+            "naming.associations.scores.full_report_4.percent:.1f",
+        ),
     ),
 }
 """By page: its sentences, or parts of them, with {} in place of each figure, and the keys of these
