@@ -35,6 +35,8 @@ from wikitopics.session.training.passes import LastReading, Passes
 
 RENEWED_TOGETHER = 512
 """The number of articles inferred again at a time when there is no minibatch left to train on."""
+LAST_READING = 0.1
+"""What the last reading adds to `lap`, in passes: it is far quicker than learning."""
 RENEWED_BESIDE = 2
 """The number of articles inferred again for each one trained: enough to outpace the dropping of
 counts."""
@@ -149,9 +151,10 @@ class Stream:
         return self.progress.renew_from is not None and not self.progress.in_last_reading
 
     @property
-    def _readings(self) -> int:
-        """How often all documents are read, the last reading included."""
-        return self.passes + 1 if self._has_last_reading else self.passes
+    def _readings(self) -> float:
+        """How often all documents are read; the last reading counts as part of one, since it takes
+        less time."""
+        return self.passes + LAST_READING if self._has_last_reading else self.passes
 
     @property
     def missing(self) -> int:
@@ -369,7 +372,7 @@ class Stream:
             self.replace_topics(*old)
         if len(again):
             progress.renew_from = None  # learning all of them again includes this
-            progress.lap = progress.articles / (self._readings * progress.documents)
+            progress.lap = progress.articles / progress.documents / self._readings
         elif schedule.renewal_due(before, progress.articles):
             progress.renew_from = 0
         if ends_pass and self.settings[KEEP_ARTICLES] == "top":
@@ -465,7 +468,7 @@ class Stream:
         learnt = self.passes / self._readings
         if progress.lap is not None and progress.lap >= learnt:  # the source has been read
             share = self._last_reading.share_before(go_on_from)
-            progress.lap = (self.passes + share) / self._readings
+            progress.lap = (self.passes + LAST_READING * share) / self._readings
         if go_on_from is None:
             self._read_all = True
             self._changes.drops_articles = True

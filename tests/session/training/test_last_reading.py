@@ -1,5 +1,6 @@
 """The last reading: the user's own documents as the finished models infer them."""
 
+import contextlib
 import random
 
 import numpy as np
@@ -11,6 +12,8 @@ from wikitopics.model import Minibatch
 from wikitopics.session.analysis.inference import saved_model
 from wikitopics.session.errors import Damaged
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.training.stream import Stream
 
 AGREE = 0.02
 """The largest total variation between what is stored and what the model infers."""
@@ -69,7 +72,7 @@ def test_it_is_the_last_stretch_of_the_lap(sessions, corpus, monkeypatch):
     assert last == sorted(set(last))
     assert last[-1] == 1
     before = [lap for in_last_reading, lap in laps if not in_last_reading and lap is not None]
-    assert max(before) == pytest.approx(2 / 3)
+    assert max(before) == pytest.approx(2 / 2.1)
 
 
 @pytest.mark.parametrize("passes", [1, 2])
@@ -136,5 +139,6 @@ def test_a_last_reading_where_there_is_none_is_damage(sessions, corpus):
     path = sessions("s", passes=2, keep_articles="none")
     Driver(path, corpus, limit=300).run()
     sql(path, "UPDATE progress SET renew_from = -5")
-    with pytest.raises(Damaged, match="renew_from"):
-        Driver(path, corpus)
+    store = SessionWriter(path)
+    with contextlib.closing(store), pytest.raises(Damaged, match="renew_from"):
+        Stream(store, article_limit=None, threads=1)
