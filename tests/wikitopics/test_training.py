@@ -729,3 +729,14 @@ def test_whoever_is_killed_the_texts_are_removed(path, cli):
         with suppress(wt.SessionError):  # `learn` asks for other passes than the session has
             remove()
         assert_nothing_is_left(path)
+
+
+def test_proportions_are_those_of_infer_also_once_texts_are_added():
+    for texts, options in ((TEXTS, {}), ([f"{one} river" for one in TEXTS[:40]], {"add": True})):
+        learn(texts, ids=[f"{len(texts)}/{number}" for number in range(len(texts))], **options)
+    session = wt.open("notes")
+    found = session.proportions(frame=True)
+    both = [*TEXTS, *(f"{one} river" for one in TEXTS[:40])]
+    assert len(found) == len(both)
+    differences = np.abs(found.to_numpy() - session.infer(both)).sum(axis=1) / 2
+    assert np.nanmax(differences) < 0.02
