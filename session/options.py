@@ -100,7 +100,8 @@ KEEP_ARTICLES = Option(
 KEEP_COUNTS = Option(
     bool,
     "keep_counts",
-    "Keep word counts, so that another session can train on them (--counts THIS.db).",
+    "Keep word counts, so that another session can train on them (--counts THIS.db). Those of your "
+    "own documents are always kept, except with --keep-articles none.",
     default=False,
 )
 PASSES = _count(

@@ -330,10 +330,11 @@ class Progress:
     """Documents of the first pending row that are already trained."""
     position: Annotated[dict[str, Any] | None, JSON] = None
     lap: Rate | None = None
-    """The share of the source that was read, over all passes."""
-    renew_from: Count | None = None
-    """Number of the first of the newest articles still to be inferred again; None if there is
-    none."""
+    """The share of the source that was read, over all passes and the last reading."""
+    renew_from: int | None = None
+    """Number of the first article still to be inferred again; None if there is none. These are the
+    newest articles; but if it is negative, those of the last reading, from its absolute value
+    on."""
     prequential: Annotated[tuple[Scored, ...], JSON] = ()
     """The newest minibatches that together have at least 1,000 articles; none if no model
     forgets."""
@@ -350,6 +351,12 @@ class Progress:
     def documents(self) -> int:
         """The articles trained, each counted once."""
         return self.articles - self.again
+
+    @property
+    def in_last_reading(self) -> bool:
+        """Whether all is learnt, and the user's own documents are read once more to infer their
+        topics."""
+        return self.renew_from is not None and self.renew_from < 0
 
     @property
     def pass_(self) -> int:

@@ -160,7 +160,9 @@ def pieces(
     if status.articles == 1 and not total:
         noun = singular(noun)
     out.append((1, [(count(status.articles), "strong"), (f"{total} {noun}", "")]))
-    if status.passes > 1 and not status.added:
+    if status.in_last_reading:
+        out.append((3, [("last reading", "")]))
+    elif status.passes > 1 and not status.added:
         out.append((3, [(f"pass {count(status.pass_)} of {count(status.passes)}", "")]))
     if not trouble:
         so_far = progress(status)

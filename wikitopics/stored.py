@@ -390,12 +390,13 @@ class StoredSession:
         without any known word. The index is that of the Series given to `train`, otherwise `id` if
         every document has a unique one, otherwise `page_id`.
 
-        Each article has at most its 16 largest proportions, to within 0.008. Those under
-        0.005 are not recorded; in a model of over 100 topics, this limit is lower: half of what
-        each topic would have if all were equal. A row sums to 1 minus what was not recorded.
-        Proportions date from the article's training; those of the newest 20,000 articles were
-        updated each time the session doubled in size. With several passes, they date from the last
-        reading.
+        Those of your own documents are what `infer` returns for the same texts once the session has
+        ended: half of the absolute differences is at most 0.02, since at most 0.03 of a row is not
+        recorded. Until then, as in a crawl, each article has at most its 16 largest proportions,
+        to within 0.008. Those under 0.005 are not recorded; in a model of over 100 topics, this
+        limit is lower: half of what each topic would have if all were equal. These proportions
+        date from the article's latest training; those of the newest 20,000 articles were updated
+        each time the session doubled in size. A row sums to 1 minus what was not recorded.
         """
         if held_out is None:
             held_out = frame  # by default, a table has them, and a matrix does not
@@ -415,8 +416,8 @@ class StoredSession:
 
     def counts(self) -> tuple[Minibatch, NDArray[np.int64]]:
         """(word counts, (D,) page ids) of all documents, held-out ones first, if the session has
-        kept them: with several passes, or with `--keep-counts`. A model's `learn` and `infer` take
-        them unchanged.
+        kept them: of your own documents, and with `--keep-counts`. A model's `learn` and `infer`
+        take them unchanged.
         """
         with self._open(), KeptCounts(self.path) as kept:
             documents = kept.documents(0, len(kept))

@@ -36,11 +36,11 @@ from wikitopics.session.storage.opened import OpenedSession
 from wikitopics.session.storage.proportions import (
     BLOCK,
     IS_HELD_OUT,
-    LARGEST_ARTICLE,
     OF_BLOCK,
     Proportions,
     RecordedArticles,
     insert_block,
+    most_bytes,
 )
 
 LARGEST = np.dtype(">u2")
@@ -111,9 +111,12 @@ class ArticleTopics:
 
     @staticmethod
     def of(
-        thetas: Sequence[NDArray[np.floating[Any]]], *, with_proportions: bool = False
+        thetas: Sequence[NDArray[np.floating[Any]]],
+        *,
+        with_proportions: bool = False,
+        fine: bool = False,
     ) -> "ArticleTopics":
-        """From each model's proportions, (n, K)."""
+        """From each model's proportions, (n, K); ``fine``: stored in the fine form."""
         columns: list[NDArray[Any]] = []
         for theta in thetas:
             largest_proportions = theta.max(axis=1).astype(np.float64)
@@ -121,7 +124,7 @@ class ArticleTopics:
             columns.append(np.rint(largest_proportions * 10_000))
         proportions: Sequence[Proportions] = ()
         if with_proportions:
-            proportions = [Proportions.of(theta) for theta in thetas]
+            proportions = [Proportions.of(theta, fine=fine) for theta in thetas]
         return ArticleTopics(np.column_stack(columns).astype(LARGEST), proportions)
 
 
@@ -488,15 +491,16 @@ class ArticleReader(OpenedSession):
     def proportions(self, model: str, *, held_out: bool = False) -> Proportions:
         """The proportions of all `recorded_articles` in one model."""
         joined = "b LEFT JOIN proportions p ON p.first_seq = b.first_seq AND p.model = ?"
+        n_topics = self.spec(model).topics
         data_and_articles = self.select(
             "blocks",
             {"p.data": Any, "b.articles": PositiveCount},
             f"{joined} {_where(held_out)} ORDER BY b.first_seq",
             [self._number(model)],
-            largest=self._room(LARGEST_ARTICLE),
+            largest=self._room(most_bytes(n_topics)),
             most=MOST_BLOCKS,
         )
-        return Proportions.from_blocks(data_and_articles, self.spec(model).topics)
+        return Proportions.from_blocks(data_and_articles, n_topics)
 
     def each_block(
         self, models: Sequence[str]
@@ -514,15 +518,16 @@ class ArticleReader(OpenedSession):
 
     def proportions_of(self, model: str, first_seq: int, articles: int) -> Proportions:
         """The proportions of one block in one model."""
+        n_topics = self.spec(model).topics
         rows = self.select(
             "proportions",
             {"data": Any},
             OF_BLOCK,
             [self._number(model), first_seq],
-            largest=self._room(LARGEST_ARTICLE),
+            largest=self._room(most_bytes(n_topics)),
         )
         data = rows[0][0] if rows else None
-        return Proportions.from_blocks([(data, articles)], self.spec(model).topics)
+        return Proportions.from_blocks([(data, articles)], n_topics)
 
     def leading_topics(
         self,

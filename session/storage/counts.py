@@ -276,6 +276,27 @@ class CountsReader(OpenedSession):
         """The word counts of one of these rows."""
         return stored_block(self, "kept_counts", "id", row_id, articles)
 
+    def trained_rows(self) -> list[tuple[int, int]]:
+        """(number, number of articles) of each row with word counts of trained articles, in the
+        order of the stream: of all, or only of the newest if the session does not keep its word
+        counts. Raises `Damaged`."""
+        if not self.settings().keeps_counts:
+            columns = {"first_seq": PositiveCount, "articles": PositiveCount}
+            return self.select("recent", columns, "ORDER BY first_seq", most=MOST_BLOCKS)
+        rows = self.kept_rows()
+        lengths = [articles for _, articles in rows]
+        starts = list(accumulate(lengths, initial=0))
+        held_out = self.progress().held_out  # these come first
+        if held_out not in starts:
+            raise Damaged("kept_counts and progress.held_out do not match")
+        return rows[starts.index(held_out) :]
+
+    def trained_documents(self, number: int, articles: int) -> Block:
+        """The word counts of one of these rows."""
+        if self.settings().keeps_counts:
+            return self.kept_documents(number, articles)
+        return stored_block(self, "recent", "first_seq", number, articles)
+
 
 def stored_block(
     session: OpenedSession,

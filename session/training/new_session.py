@@ -10,7 +10,17 @@ from wikitopics.crawler.source import Identity, Position, default_held_out
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.session import sources
 from wikitopics.session.errors import SessionError
-from wikitopics.session.options import ARTICLES, DOCUMENTS, HELD_OUT, LINKS, PASSES, SEED, VOCAB
+from wikitopics.session.options import (
+    ARTICLES,
+    DOCUMENTS,
+    HELD_OUT,
+    KEEP_ARTICLES,
+    KEEP_COUNTS,
+    LINKS,
+    PASSES,
+    SEED,
+    VOCAB,
+)
 from wikitopics.session.paths import vocabulary_file
 from wikitopics.session.request import TrainRequest
 from wikitopics.session.seeds import ids_of, stored_seeds
@@ -52,6 +62,9 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
     documents_of_source = DEFAULT_DOCUMENTS if size is None else max(1, size - held_out)
     article_limit = request.get(ARTICLES) or documents_of_source
     values.setdefault(DOCUMENTS.name, min(documents_of_source, article_limit))
+    is_own = sources.load(settings.source).own
+    if is_own and values[KEEP_ARTICLES.name] != "none":
+        values[KEEP_COUNTS.name] = True  # for the last reading, and that of documents added later
     vocabulary = settings.vocabulary
     if settings.building:
         vocabulary = kept_name(settings, opened.identity) or vocabulary
@@ -65,7 +78,7 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
             completed.append(spec.with_usual(topics))
         models = tuple(completed)
         forgets = any(HALF_LIFE.name in spec.options for spec in models)
-        if PASSES not in request and sources.load(settings.source).own and not forgets:
+        if PASSES not in request and is_own and not forgets:
             values[PASSES.name] = default_passes(documents)
     return replace(
         settings,

@@ -31,10 +31,12 @@ from wikitopics.session.training.held_out import (
     newest_scores,
     scored,
 )
-from wikitopics.session.training.passes import Passes
+from wikitopics.session.training.passes import LastReading, Passes
 
 RENEWED_TOGETHER = 512
 """The number of articles inferred again at a time when there is no minibatch left to train on."""
+LAST_READING = 0.1
+"""What the last reading adds to `lap`, in passes: it is far quicker than learning."""
 RENEWED_BESIDE = 2
 """The number of articles inferred again for each one trained: enough to outpace the dropping of
 counts."""
@@ -74,7 +76,6 @@ class Stream:
         self._next_pending = self._pending[-1][0] + 1 if self._pending else 1
         self._held_out = store.held_out()
         self._word_counts = store.word_counts()
-        self._check_account()
         self._curves = Curves(store, self.models)
         self.dirty = False
         """Whether a commit would write anything new."""
@@ -98,6 +99,14 @@ class Stream:
             self._held_out_wanted = len(self._held_out)
             self._source_ended = False
         self._passes: Passes | None = None
+        is_own = described(self.settings.source).own
+        self._has_last_reading: bool = is_own and self.settings[KEEP_ARTICLES] != "none"
+        """Whether the trained documents are read once more when all is learnt."""
+        self._check_account()
+        self._last_reading: LastReading | None = None
+        """The last reading, once it goes on in this process."""
+        self._read_all = self.progress.finished
+        """Whether the last reading has come to its end since the last step."""
         self._ended = self.progress.finished
         """Whether `finish` has been called since the last step."""
         self._learnt = False
@@ -121,6 +130,8 @@ class Stream:
             raise Damaged("pending holds another number of articles than progress.pending")
         if progress.renew_from is not None and not progress.articles:
             raise Damaged("progress.renew_from is set, but no article is trained")
+        if progress.in_last_reading and not self._has_last_reading:
+            raise Damaged("progress.renew_from is negative, but nothing is read once more")
 
     def as_committed(self) -> "Stream":
         """The stream as of the last commit, plus the blocks fed since; an unfinished step is
@@ -136,8 +147,14 @@ class Stream:
 
     @property
     def renewing(self) -> bool:
-        """Whether there are articles left to infer again."""
-        return self.progress.renew_from is not None
+        """Whether some of the newest articles are left to infer again."""
+        return self.progress.renew_from is not None and not self.progress.in_last_reading
+
+    @property
+    def _readings(self) -> float:
+        """How often all documents are read; the last reading counts as part of one, since it takes
+        less time."""
+        return self.passes + LAST_READING if self._has_last_reading else self.passes
 
     @property
     def missing(self) -> int:
@@ -172,7 +189,7 @@ class Stream:
         progress.skip(KNOWN_ID, len(known))
         progress.crawled += len(block) + sum(block.skips.values())
         progress.position = block.position
-        progress.lap = None if block.lap is None else block.lap / self.passes
+        progress.lap = None if block.lap is None else block.lap / self._readings
         self.dirty = True
         if len(empty):
             self._changes.articles.append((empty, "skipped", None))
@@ -223,8 +240,13 @@ class Stream:
 
     def work(self) -> Work | None:
         """The work to do before more articles are fed; None if there is none."""
-        if self.renewing and self._trained_all():
-            return Work(lambda _: self._renew(RENEWED_TOGETHER), on_committed=True)
+        if self._trained_all():
+            if self._reads_once_more:
+                # The word counts are read from the file.
+                begins = self._last_reading is None
+                return Work(lambda _: self._read_once_more(), on_committed=begins)
+            if self.renewing:
+                return Work(lambda _: self._renew(RENEWED_TOGETHER), on_committed=True)
         if not self.ready():
             return None
         # The articles to drop are chosen from those trained so far, independently of commits, and
@@ -241,7 +263,14 @@ class Stream:
 
     def done(self) -> bool:
         """Whether the session has ended: nothing is left to train on, or the limit is reached."""
-        return self._trained_all() and not self.renewing
+        if not self._trained_all():
+            return False
+        return not self._reads_once_more if self._has_last_reading else not self.renewing
+
+    @property
+    def _reads_once_more(self) -> bool:
+        """Whether documents are left to be read once more when all is learnt."""
+        return self._has_last_reading and self.progress.articles > 0 and not self._read_all
 
     def _trained_all(self) -> bool:
         """Whether nothing is left to train on, or the limit is reached."""
@@ -306,6 +335,7 @@ class Stream:
         """
         measures = self.measures_next
         self._ended = False
+        self._give_up_last_reading()
         size = self._step_size()
         ends_pass = self._ends_pass(self.progress.articles + size)
         # Read before anything slow: an abandoned step must not use the store during a commit.
@@ -342,7 +372,7 @@ class Stream:
             self.replace_topics(*old)
         if len(again):
             progress.renew_from = None  # learning all of them again includes this
-            progress.lap = progress.articles / (self.passes * progress.documents)
+            progress.lap = progress.articles / progress.documents / self._readings
         elif schedule.renewal_due(before, progress.articles):
             progress.renew_from = 0
         if ends_pass and self.settings[KEEP_ARTICLES] == "top":
@@ -423,6 +453,45 @@ class Stream:
             self._changes.drops_articles = True
         self.dirty = True
 
+    def _read_once_more(self) -> None:
+        """Infer the next documents of the last reading with the finished models."""
+        progress = self.progress
+        if self._last_reading is None:
+            self._last_reading = LastReading(self._store)
+        first = 1
+        if progress.renew_from is not None:
+            first = max(1, -progress.renew_from)
+        seqs, documents, go_on_from = self._last_reading.take(first)
+        if seqs:
+            batch = _minibatch(documents)
+            self._changes.renewed.append((seqs, self._inferred(batch)))
+        learnt = self.passes / self._readings
+        if progress.lap is not None and progress.lap >= learnt:  # the source has been read
+            share = self._last_reading.share_before(go_on_from)
+            progress.lap = (self.passes + LAST_READING * share) / self._readings
+        if go_on_from is None:
+            self._read_all = True
+            self._changes.drops_articles = True
+            go_on_from = seqs[-1] + 1 if seqs else first
+        progress.renew_from = -go_on_from
+        self.dirty = True
+
+    def _give_up_last_reading(self) -> None:
+        """Begin the last reading anew when more is learnt."""
+        progress = self.progress
+        self._last_reading = None
+        self._read_all = False
+        if progress.in_last_reading:
+            progress.renew_from = None
+        if progress.lap is not None and self._has_last_reading:
+            progress.lap = min(progress.lap, self.passes / self._readings)
+
+    def _inferred(self, batch: Minibatch) -> ArticleTopics:
+        """What is stored of documents as the finished models infer them, which is what they infer
+        of the same texts later."""
+        thetas = [checked_rows(model, "infer", batch) for model in self.models]
+        return self._topics(thetas, fine=True)
+
     def finish(self, elapsed_seconds: float) -> None:
         """Finish at the end: measure, unless that has just been done, and infer the topics of the
         user's own held-out documents."""
@@ -435,9 +504,10 @@ class Stream:
         if self._curves.measured_at != articles:
             self._measure(elapsed_seconds)
         if described(self.settings.source).own and len(self._held_out):
-            batch = _minibatch(self._held_out)
-            inferred = [checked_rows(model, "infer", batch) for model in self.models]
-            self._changes.held_out = (self._held_out, self._topics(inferred))
+            inferred = self._inferred(_minibatch(self._held_out))
+            self._changes.held_out = (self._held_out, inferred)
+        if self.progress.in_last_reading:
+            self.progress.renew_from = None
         self.dirty = True
         self._learnt = True
 
@@ -472,9 +542,12 @@ class Stream:
         self._learnt = False
         self._expect_measurement()  # only now: a screen shows the last measurement that is saved
 
-    def _topics(self, thetas: Sequence[NDArray[np.float32]]) -> ArticleTopics:
-        """What is stored of each model's (n, K) proportions."""
-        return ArticleTopics.of(thetas, with_proportions=self.settings[KEEP_ARTICLES] == "all")
+    def _topics(
+        self, thetas: Sequence[NDArray[np.float32]], *, fine: bool = False
+    ) -> ArticleTopics:
+        """What is stored of each model's (n, K) proportions; ``fine``: in the fine form."""
+        keeps_all = self.settings[KEEP_ARTICLES] == "all"
+        return ArticleTopics.of(thetas, with_proportions=keeps_all, fine=fine)
 
     def _next_size(self) -> int:
         size = schedule.minibatch_size(self.progress.articles, self.settings.batch_size)
@@ -491,7 +564,7 @@ class Stream:
         progress = self.progress
         if self._passes is None:
             words = int(self._word_counts.counts.sum() + rest.counts.sum())
-            self._passes = Passes(self._store, self.settings[SEED], progress.held_out, rest, words)
+            self._passes = Passes(self._store, self.settings[SEED], rest, words)
         if self._passes.documents != progress.documents + len(rest):
             raise Damaged("kept_counts holds another number of articles than progress.documents")
         return self._passes.take(progress.again, number)

@@ -407,8 +407,12 @@ def test_counts_of_a_session_are_a_minibatch(path):
     assert sorted(pages) == list(range(1, 121))
     assert counts.n_tokens == sum(session.vocabulary().count(each)[1].sum() for each in TEXTS)
     assert session.model().infer(counts).shape == (120, 3)
+    once = learn(session="once", passes=1)
+    assert once.counts()[0].D == 120
+    # As up to 1.2, with one pass.
+    sql(once.path, "UPDATE settings SET value = 'false' WHERE key = 'keep_counts'")
     with pytest.raises(ValueError, match="kept no word counts"):
-        learn(session="once", passes=1).counts()
+        wt.open("once").counts()
 
 
 def test_of_a_generator_titles_are_numbers_and_rows_are_in_order(path):
@@ -729,3 +733,14 @@ def test_whoever_is_killed_the_texts_are_removed(path, cli):
         with suppress(wt.SessionError):  # `learn` asks for other passes than the session has
             remove()
         assert_nothing_is_left(path)
+
+
+def test_proportions_are_those_of_infer_also_once_texts_are_added():
+    for texts, options in ((TEXTS, {}), ([f"{one} river" for one in TEXTS[:40]], {"add": True})):
+        learn(texts, ids=[f"{len(texts)}/{number}" for number in range(len(texts))], **options)
+    session = wt.open("notes")
+    found = session.proportions(frame=True)
+    both = [*TEXTS, *(f"{one} river" for one in TEXTS[:40])]
+    assert len(found) == len(both)
+    differences = np.abs(found.to_numpy() - session.infer(both)).sum(axis=1) / 2
+    assert np.nanmax(differences) < 0.02

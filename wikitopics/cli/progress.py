@@ -47,7 +47,9 @@ class ProgressLines:
             output.duration(activity.elapsed_seconds),
             f"{progress.articles:,} {report.noun}",
         ]
-        if report.passes > 1:
+        if progress.in_last_reading:
+            parts.append("last reading")
+        elif report.passes > 1:
             parts.append(f"pass {progress.pass_:,} of {report.passes:,}")
         if progress.articles == 0:
             parts.append(f"{progress.held_out:,} held out")

@@ -104,6 +104,8 @@ def _put_status(now: "Status", path: Path) -> None:
         output.put_line(
             f"pass       {now.pass_:,} of {now.passes:,} over {now.documents:,} documents"
         )
+    if now.in_last_reading:
+        output.put_line("reading    all documents once more, to infer their topics")
     if now.skips:
         output.put_line(f"skipped    {skips_told(now.skips)}")
     read = f", {now.bytes_read / 1e6:,.1f} MB read" if now.bytes_read else ""

@@ -188,7 +188,8 @@ def similar(what: str, limit: int, model: str | None, session: str, as_json: boo
     An exact title takes precedence over a file of that name (./NAME is always the file), and a file
     over a title that differs only in capitals. The distance is the Hellinger distance (0 to 1)
     between topic proportions. An article's proportions date from its training; those of the newest
-    20,000 articles are updated each time the session doubles in size.
+    20,000 articles are updated each time the session doubles in size. Your own documents all get
+    new ones when training ends.
 
     Examples:
       wikitopics similar Cello

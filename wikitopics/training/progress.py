@@ -72,11 +72,15 @@ def progress_bar(
                 ]
                 if now.time_left:
                     facts.append(now.time_left)
-                label = f"{name}, pass {now.pass_} of {passes}" if passes > 1 else name
+                label = name
+                if now.in_last_reading:
+                    label = f"{name}, last reading"
+                elif passes > 1:
+                    label = f"{name}, pass {now.pass_} of {passes}"
                 bar.set_description(label, refresh=False)
                 bar.set_postfix_str(", ".join(facts), refresh=False)
                 # Later passes leave out texts that are held out or skipped, but the bar counts all
-                # texts in each pass: it shows the share that was read of all passes.
+                # texts in each pass: it shows the share that was read of all readings.
                 read = round((now.lap or 0) * bar.total)
                 bar.update(read - bar.n)
 

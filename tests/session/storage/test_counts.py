@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.session.rows import sql
 from tests.session.storage.pages import INFO, RULE, pages, same
 from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.options import DOCUMENTS
@@ -91,6 +92,8 @@ def test_a_session_without_counts_says_so_and_cannot_begin_to_keep_them(
     one_line,
     corpus,
 ):
+    """A session over one pass that an earlier version made."""
+    sql(trained, "UPDATE settings SET value = 'false' WHERE key = 'keep_counts'")
     with pytest.raises(BadUsage, match="--keep-counts"):
         KeptCounts(trained)
     one_line(cli("train", "--counts", trained, "--session", "other"), 2, "--keep-counts")
