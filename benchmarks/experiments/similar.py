@@ -8,26 +8,28 @@ those that have over 24 words; then 5 to 24 words of these first halves ask. `SH
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.data import Corpus, batch_of
 from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import growing, learn_all, train, words
 from wikitopics.model import Minibatch, OnlineModel, kinds
 from wikitopics.session.analysis import similar
-from wikitopics.session.analysis.similar import Recorded
+from wikitopics.session.analysis.similar import Recorded, Words
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.proportions import Proportions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
+    from wikitopics.session.storage.block import Counted
 
 EXPERIMENT = Experiment("similar", "whether the other half of an article is found")
 LEARNT = 30_000
@@ -35,7 +37,7 @@ HALVED = 12_000
 STUBS = 0.4
 SHORTEST, LONGEST = 5, 25
 """A stub has so many words, without the last."""
-ASKED = 1_000
+ASKED = 500
 CORPORA_ASKED: tuple[Corpus, ...] = ("short", "full")
 KINDS = {"lda": "online LDA", "scvb0": "SCVB0", "hdp": "online HDP"}
 WAYS = {
@@ -44,6 +46,8 @@ WAYS = {
     "words": "cosine of tf-idf",
     "both": "likeness of topics and words",
 }
+Scores = Callable[[int], Any]
+"""The scores of all documents, (n,), for the question of this number."""
 SHRUNK = (10, 30, 60, 100)
 
 
@@ -99,13 +103,31 @@ def as_session(documents: Minibatch, theta: NDArray[np.float32], n_words: int) -
     )
 
 
+def scored(
+    recorded: Recorded,
+    words: Words,
+    roots: NDArray[np.float32],
+    asked: NDArray[np.float32],
+    entries: Sequence[Counted],
+) -> dict[str, Scores]:
+    """The ways to score all documents for a question, given its number. ``roots``: the square
+    roots of the documents' proportions; ``asked`` and ``entries``: the proportions and words of the
+    questions."""
+    return {
+        "hellinger": lambda question: roots @ np.sqrt(asked[question]),
+        "topics": lambda question: recorded.likeness(asked[question]),
+        "words": lambda question: words.cosines(entries[question]),
+        "both": lambda question: recorded.likeness(asked[question], entries[question]),
+    }
+
+
 def ranked(
-    scores: Callable[[int], NDArray[np.floating[Any]]],
+    scores: Scores,
     twins: NDArray[np.int64],
     is_stub: NDArray[np.bool_],
 ) -> list[float]:
     """How often the twin is first, how often it is among the first ten, and how many of the first
-    ten are stubs. ``scores``: of all documents, for the question of this number."""
+    ten are stubs."""
     first = []
     among_ten = []
     stubs = []
@@ -114,7 +136,7 @@ def ranked(
         before = np.count_nonzero(score > score[twin])
         first.append(before == 0)
         among_ten.append(before < 10)
-        stubs.append(is_stub[np.argsort(-score)[:10]].mean())
+        stubs.append(is_stub[np.argpartition(-score, 10)[:10]].mean())
     return [float(np.mean(values)) for values in (first, among_ten, stubs)]
 
 
@@ -146,14 +168,7 @@ def measure(kind: str, corpus: Corpus) -> Figures:
             (batch.word_ids[start:stop].astype(np.int32), batch.counts[start:stop].astype(np.int32))
             for start, stop in zip(batch.indptr[:-1], batch.indptr[1:], strict=True)
         ]
-        ways: dict[str, Callable[[int], Any]] = {
-            "hellinger": lambda q, asked=asked: roots @ np.sqrt(asked[q]),
-            "topics": lambda q, asked=asked: recorded.likeness(asked[q]),
-            "words": lambda q, entries=entries: cosines.cosines(entries[q]),
-            "both": lambda q, asked=asked, entries=entries: recorded.likeness(asked[q], entries[q]),
-        }
-        for way, scores in ways.items():
-            found[f"{asking}_{way}"] = ranked(scores, twins, is_stub)
+        compared = scored(recorded, cosines, roots, asked, entries)
         for words_added in SHRUNK:
             usual = similar.SHRUNK_BY
             similar.SHRUNK_BY = words_added
@@ -161,9 +176,10 @@ def measure(kind: str, corpus: Corpus) -> Figures:
                 shrunk = Recorded(session, kind)
             finally:
                 similar.SHRUNK_BY = usual
-            found[f"{asking}_shrunk{words_added}"] = ranked(
-                lambda q, asked=asked, shrunk=shrunk: shrunk.likeness(asked[q]), twins, is_stub
-            )
+            of_shrunk = scored(shrunk, cosines, roots, asked, entries)
+            compared[f"shrunk{words_added}"] = of_shrunk["topics"]
+        for way, scores in compared.items():
+            found[f"{asking}_{way}"] = ranked(scores, twins, is_stub)
     return found
 
 

@@ -182,7 +182,7 @@ class AskView(View):
         span = ""
         if likeness:
             span = f"likeness {likeness[0]:.2f} to {likeness[-1]:.2f}"
-            span += "; 1: the same, 0: as any other"
+            span += "; 1: the same, 0: like any other"
         name(listed, f"{session.noun.capitalize()} most like it", span)
         self.refresh_bindings()
 
