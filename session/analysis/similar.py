@@ -129,7 +129,6 @@ class Recorded:
         Words have the rest of the weight of `PART_OF_TOPICS`; topics have all of it if words are
         not compared.
         """
-        theta = theta / theta.sum()
         scores = _sums(self._starts, self._recorded.topics, self._above, theta.astype(np.float32))
         scores += self._log_rest
         tiny = np.finfo(np.float64).tiny

@@ -28,8 +28,8 @@ topic would have if all were equal."""
 LARGEST_ARTICLE = 1 + 3 * MOST_KEPT
 """The most bytes that an article takes."""
 _FULL = 255
-"""Square roots are stored in this many steps from 0 to 1. The Hellinger distance compares square
-roots, so that large and small proportions are equally exact for it."""
+"""Square roots are stored in this many steps from 0 to 1, so that small proportions are more exact
+than large ones."""
 OF_BLOCK = "WHERE model = ? AND first_seq = ?"
 """The row of `proportions` that holds a block in a model."""
 BLOCK = {"first_seq": PositiveCount, "articles": PositiveCount}
