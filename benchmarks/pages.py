@@ -81,8 +81,8 @@ SENTENCES: Mapping[str, Sequence[tuple[str, ...]]] = {
             "naming.weights.percent.report.w0:.0f",
         ),
         (
-            "from {} to {}; with 16, to {}, but then three words lead to the right topic for {} % of "
-            "them instead of {} %",
+            "from {} to {}; with 16, to {}, but then three words lead to the right topic for {} % "
+            "of them instead of {} %",
             "naming.associations.scores.full_report_0.npmi:.3f",
             "naming.associations.scores.full_report_4.npmi:.3f",
             "naming.associations.scores.full_report_16.npmi:.3f",

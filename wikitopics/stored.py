@@ -33,6 +33,7 @@ from wikitopics.session.paths import DEFAULT_SESSION, session_name, session_path
 from wikitopics.session.records import SNAPSHOT_WORDS, in_line
 from wikitopics.session.sources import noun
 from wikitopics.session.storage.articles import MOST_ARTICLES
+from wikitopics.session.storage.block import Counted
 from wikitopics.session.storage.counts import KeptCounts
 from wikitopics.session.storage.files import replacing
 from wikitopics.session.storage.reader import SessionReader
@@ -289,8 +290,8 @@ class StoredSession:
         texts: Iterable[str | None],
         model: str | None,
         markup: Markup | None,
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """(the number of known words of each text, (D,); what `infer` returns)."""
+    ) -> tuple[list[Counted], NDArray[np.float32]]:
+        """(the known words of each text; what `infer` returns)."""
         check_collection("texts", texts)
         checked = list[str]()
         for number, text in enumerate(map(cell, texts)):
@@ -314,12 +315,16 @@ class StoredSession:
         text: str | None = None,
         markup: Markup | None = None,
     ) -> list[Neighbour]:
-        """The articles most like the one with this title, or like any text, nearest first: trained
-        ones and, once the session has ended, also the user's own held-out documents. ``markup`` is
-        the text's, as for `infer`. Raises ValueError for a text without any word of the vocabulary.
+        """The articles most like the one with this title, or like any text, the most alike first:
+        trained ones and, once the session has ended, also the user's own held-out documents.
+        ``markup`` is the text's, as for `infer`. Raises ValueError for a text without any word of
+        the vocabulary.
 
-        The first call reads the proportions of all articles (a quarter of a second per million);
-        later calls find them in memory until the session changes.
+        `likeness` is from 0, no more alike than the average article, to 1, the same. It compares
+        topics and, in a session that has the words of all its articles, words.
+
+        The first call reads what is kept of all articles; later calls find it in memory until the
+        session changes.
         """
         if (title is None) == (text is None):  # neither, or both
             raise ValueError("similar takes either a title or a text")
@@ -327,16 +332,18 @@ class StoredSession:
             if not isinstance(value, str | None):
                 raise wrong_type(argument, "text", value)
         limit = whole("limit", limit, least=1)
-        theta: NDArray[np.float32] | None = None
+        of_text: tuple[Counted, NDArray[np.float32]] | None = None
         if text is not None:
-            known_words, inferred = self._inferred([text], model, markup)
-            if not known_words.any():
+            (counted,), (theta,) = self._inferred([text], model, markup)
+            word_ids, _ = counted
+            if not len(word_ids):
                 raise ValueError("text contains no word of the session's vocabulary")
-            theta = inferred[0]
+            of_text = counted, theta
         with self._reading(model) as (reader, name):
             recorded = self._recorded_as_of_now(reader, name)
-            if theta is not None:
-                return recorded.nearest(reader, theta, limit)
+            if of_text is not None:
+                counted, theta = of_text
+                return recorded.nearest(reader, theta, limit, counted)
             row = recorded.row_of(reader, str(title))
             if row is None:
                 raise similar.not_found(reader, str(title))

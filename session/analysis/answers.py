@@ -38,7 +38,7 @@ class Answer:
     lack: str = ""
     """Why there are no topics, or no words for them."""
     alike: Sequence[tuple[ArticleRow, float, Sequence[tuple[int, float]]]] = ()
-    """(article, Hellinger distance, its (topic, proportion)) of the articles most like it, nearest
+    """(article, likeness, its (topic, proportion)) of the articles most like it, the most alike
     first."""
     lone: str = ""
     """Why there are no such articles."""
@@ -49,8 +49,8 @@ class Answer:
 class Answers:
     """Answers about a session at one commit, as one of its models sees it.
 
-    The vocabulary, the model, and the proportions of all articles (10 to 40 bytes each) are in
-    memory. Every method raises `SessionError`.
+    The vocabulary, the model, and what `Recorded` holds of all articles are in memory. Every method
+    raises `SessionError`.
     """
 
     def __init__(self, reader: SessionReader, model: str) -> None:
@@ -133,7 +133,7 @@ class Answers:
         topics = list(zip(leading, theta[leading].tolist(), words, strict=True))
         alike = []
         if self._recorded is not None:
-            alike = self._recorded.rows_near(self._reader, theta, MOST_ALIKE, without)
+            alike = self._recorded.rows_near(self._reader, theta, MOST_ALIKE, counted, without)
         return Answer(topics, lack, alike, self._lone)
 
     def _reasons(

@@ -78,14 +78,12 @@ def proportions(
     model: str,
     vocabulary: Vocabulary,
     texts: Iterable[str],
-) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The number of known words of each text, (D,), and its proportions by this model at the last
-    commit, (D, K)."""
+) -> tuple[list[Counted], NDArray[np.float32]]:
+    """The known words of each text, and its proportions by this model at the last commit, (D,
+    K)."""
     counted = words_of(vocabulary, texts)
     reader.check_trained()
-    theta = theta_of(saved_model(reader, model), counted)
-    n_words = np.array([counts.sum() for _, counts in counted], np.int64)
-    return n_words, theta
+    return counted, theta_of(saved_model(reader, model), counted)
 
 
 def theta_of(model: OnlineModel, counted: Sequence[Counted]) -> NDArray[np.float32]:

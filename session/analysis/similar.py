@@ -1,4 +1,4 @@
-"""The articles of a session that are nearest to another one, or to any topic proportions."""
+"""The articles of a session that are most like another one, or like any text."""
 
 import difflib
 from dataclasses import dataclass
@@ -10,34 +10,64 @@ from numpy.typing import NDArray
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow
 from wikitopics.session.sources import described, noun, singular
+from wikitopics.session.storage.block import Counted, from_zero, gather
 from wikitopics.session.storage.proportions import title_key
 from wikitopics.session.storage.reader import SessionReader
 
+SHRUNK_BY = 30
+"""The proportions of an article count as if it had so many more words, with topics as in the
+average article: so those of a stub, which may be chance, say little."""
+PART_OF_TOPICS = 0.3
+"""The weight of topics beside words, where words are compared, too."""
+LEAST_BEST = 1e-3
+"""The least score that is taken for the best possible one: that of proportions which are nearly
+those of the average article is close to 0."""
+ROOTS = 8
+"""The square root of a word's count is held in steps of 1 / `ROOTS`, in one byte."""
+_LONGEST = 10**6
+"""The most words with which an article counts: in a damaged file, they may be any number."""
 _LONGEST_TITLE = 255
 """The most characters of a mistyped title that are compared."""
 _AT_ONCE = 2048
 """The number of articles compared at a time, so that their data fit the processor's cache."""
+_ELEMENTS_AT_ONCE = 2**20
+"""The number of words counted at a time, since numpy makes a wide copy of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """An article, and its distance from what was asked for."""
+    """An article, and how much it is like what was asked for."""
 
     page_id: int
     title: str
-    distance: float
-    """The Hellinger distance: 0 for equal proportions, 1 for nothing in common."""
+    likeness: float
+    """From 0, no more alike than the average article, to 1, the same."""
     id: str | None = None
     """Its id in its own collection; None: the source has no ids."""
+
+    @property
+    def distance(self) -> float:
+        """1 - likeness, for programs that sort or compare by the distance of 1.2."""
+        return 1 - self.likeness
 
 
 class Recorded:
     """All articles of a session whose proportions in one model are recorded, for repeated
     questions.
 
-    Takes 10 to 40 bytes per article. What is recorded of an article are its largest proportions;
-    the rest, which they lack to 1, counts as spread evenly over its other topics. Raises
-    `SessionError` if no proportions are recorded.
+    Takes 27 bytes per article and 6 for each of its recorded proportions (7 if the model has over
+    256 topics), so 70 to 120 in all; `Words` says what words take. What is recorded of an article
+    are its largest proportions; the rest, which they lack to 1, counts as spread over its other
+    topics in proportion to their shares. Raises `SessionError` if no proportions are recorded.
+
+    The score of article d for proportions theta is the expected log lift
+
+        sum_k theta_k log(theta'_dk / share_k)
+
+    where the shares are the mean proportions of all articles, and theta'_d are the article's,
+    shrunk towards the shares by `SHRUNK_BY` words. It is 0 for the average article, and at most
+    sum_k theta_k log(theta_k / share_k), that of the same proportions in an endless text. The
+    likeness of topics is the score as a part of this best possible one, at least 0.
     """
 
     def __init__(self, reader: SessionReader, model: str) -> None:
@@ -46,22 +76,38 @@ class Recorded:
             self.as_of = reader.progress()
             self.articles = reader.recorded_articles(held_out=True)
             self._recorded = reader.proportions(model, held_out=True)
+            n_words = reader.recorded_lengths()
+            self.words = Words.held(reader, self.articles.seqs(np.arange(len(self))))
+            """None if the session does not have the words of all these articles."""
         self.model = model
         self._n_topics = reader.spec(model).topics
         self._starts = self._recorded.indptr()
+        topics = self._recorded.topics
+        lengths = self._recorded.lengths
         values = self._recorded.values()
-        sums = np.add.reduceat(values, self._starts[:-1])
-        others = self._n_topics - self._recorded.lengths.astype(np.int64)
-        of_each_other = np.maximum(1 - sums, 0) / np.maximum(others, 1)
-        self._rest = np.sqrt(np.where(others > 0, of_each_other, 0), dtype=np.float32)
-        """(n,) the square root of the proportion of each topic that was not recorded."""
-        self._above = np.sqrt(values, out=values)
-        """By how much the square root of each recorded proportion exceeds that of a topic of the
-        same article that was not recorded."""
-        self._above -= np.repeat(self._rest, self._recorded.lengths)
-        self._norm = np.where(others > 0, np.float32(1), np.sqrt(sums))
-        """(n,) the length of the vector of square roots. With rounding errors, it may differ from 1
-        where all topics are recorded."""
+        # As if there were one more article, in which all topics are equally large: no share is 0.
+        totals = np.bincount(topics, values, self._n_topics) + 1 / self._n_topics
+        self._shares = totals / totals.sum()
+        """(K,) the topics' mean proportions."""
+        shares = self._shares.astype(np.float32)
+        lifts = values / shares.take(topics)
+        firsts = self._starts[:-1]
+        lacking = np.maximum(1 - np.add.reduceat(values, firsts), 0)
+        others = 1 - np.add.reduceat(shares.take(topics), firsts)
+        of_others = lacking / np.maximum(others, shares.min())
+        self._rest = np.where(lengths < self._n_topics, np.minimum(of_others, 1), 0)
+        """(n,) the lift of the topics that were not recorded, which none has more of than the
+        average article."""
+        n_words = np.minimum(n_words, _LONGEST).astype(np.float32)
+        weight = n_words / (n_words + SHRUNK_BY)
+        self._log_rest = np.log1p(weight * (self._rest - 1))
+        """(n,) the log of that lift, shrunk."""
+        lifts -= 1
+        lifts *= np.repeat(weight, lengths)
+        self._above = np.log1p(lifts, out=lifts)
+        """By how much the log lift of each recorded topic exceeds that of a topic of the same
+        article that was not recorded."""
+        self._above -= np.repeat(self._log_rest, lengths)
 
     def __len__(self) -> int:
         return len(self._recorded)
@@ -69,30 +115,34 @@ class Recorded:
     def theta(self, row: int) -> NDArray[np.float64]:
         """(K,) the proportions of one article, which sum to 1."""
         recorded = self._recorded[row : row + 1]
-        theta = np.full(self._n_topics, float(self._rest[row]) ** 2)
+        theta: NDArray[np.float64] = float(self._rest[row]) * self._shares
         theta[recorded.topics] = recorded.values()
         theta /= theta.sum()
         return theta
 
-    def distances(self, theta: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
-        """(n,) the Hellinger distance of each article from the proportions ``theta``, (K,).
+    def likeness(
+        self, theta: NDArray[np.floating[Any]], counted: Counted | None = None
+    ) -> NDArray[np.float32]:
+        """(n,) how much each article is like a text with the proportions ``theta``, (K,), and, if
+        the session has the words of all articles, with the words ``counted``: from 0 to 1.
 
-        It is sqrt(1 - the sum over topics of sqrt(p q)). In this sum, every topic has at least the
-        root of a topic that was not recorded; recorded ones add what theirs are above it.
+        Words have the rest of the weight of `PART_OF_TOPICS`; topics have all of it if words are
+        not compared.
         """
-        roots = np.sqrt(theta).astype(np.float32)
-        affinity = self._rest * roots.sum()
-        for start in range(0, len(self), _AT_ONCE):
-            stop = min(start + _AT_ONCE, len(self))
-            low = self._starts[start]
-            high = self._starts[stop]
-            # Indices are in range, as was checked when they were read; "clip" is numpy's quickest
-            # mode.
-            products = roots.take(self._recorded.topics[low:high], mode="clip")
-            products *= self._above[low:high]
-            affinity[start:stop] += np.add.reduceat(products, self._starts[start:stop] - low)
-        distances: NDArray[np.float32] = np.sqrt(np.maximum(1 - affinity / self._norm, 0))
-        return distances
+        scores = _sums(self._starts, self._recorded.topics, self._above, theta.astype(np.float32))
+        scores += self._log_rest
+        tiny = np.finfo(np.float64).tiny
+        best = float(theta @ np.log(np.maximum(theta, tiny) / self._shares))
+        scores /= np.float32(max(best, LEAST_BEST))
+        likeness: NDArray[np.float32] = np.clip(scores, 0, 1, out=scores)
+        if self.words is None or counted is None:
+            return likeness
+        cosines = self.words.cosines(counted)
+        if cosines is not None:
+            likeness *= np.float32(PART_OF_TOPICS)
+            cosines *= np.float32(1 - PART_OF_TOPICS)
+            likeness += cosines
+        return likeness
 
     def row(self, seq: int) -> int | None:
         """The row of the article with this number; None: its proportions are not recorded."""
@@ -120,37 +170,157 @@ class Recorded:
         reader: SessionReader,
         to: NDArray[np.floating[Any]] | int,
         limit: int,
+        counted: Counted | None = None,
     ) -> list[Neighbour]:
-        """The articles nearest to proportions, (K,), or to the article in this row, which is left
-        out. The nearest come first; of an article that was read several times, only the nearest
-        reading is given."""
+        """The articles most like a text with these proportions, (K,), and words; or most like the
+        article in this row, which is left out. The most alike come first; of an article that was
+        read several times, only one reading is given."""
+        without = None
         if isinstance(to, int):
             theta: NDArray[np.floating[Any]] = self.theta(to)
             without = int(self.articles.page_ids[to])
-            near = self.rows_near(reader, theta, limit, without)
+            if self.words is not None:
+                counted = self.words.counted(to)
         else:
-            near = self.rows_near(reader, to, limit)
-        return [Neighbour(row.page_id, row.title, distance, row.id) for row, distance, _ in near]
+            theta = to
+        near = self.rows_near(reader, theta, limit, counted, without)
+        return [Neighbour(row.page_id, row.title, likeness, row.id) for row, likeness, _ in near]
 
     def rows_near(
         self,
         reader: SessionReader,
         theta: NDArray[np.floating[Any]],
         limit: int,
+        counted: Counted | None = None,
         without: int | None = None,
     ) -> list[tuple[ArticleRow, float, list[tuple[int, float]]]]:
-        """The articles nearest to proportions, without this page, with all that is stored of each:
-        (article, distance, its (topic, proportion), the largest first)."""
-        distances = self.distances(theta)
-        rows = _nearest_pages(distances, self.articles.page_ids, limit, without)
+        """The articles most like a text with these proportions and words, without this page, with
+        all that is stored of each: (article, likeness, its (topic, proportion), the largest
+        first)."""
+        likeness = self.likeness(theta, counted)
+        rows = _nearest_pages(-likeness, self.articles.page_ids, limit, without)
         seqs = self.articles.seqs(rows).tolist()
         article_of = reader.numbered(seqs)
         recorded = self._recorded.take(rows)
         near = []
-        for place, (seq, distance) in enumerate(zip(seqs, distances[rows].tolist(), strict=True)):
+        for place, (seq, of_it) in enumerate(zip(seqs, likeness[rows].tolist(), strict=True)):
             if seq in article_of:
-                near.append((article_of[seq], distance, recorded.largest(place)))
+                near.append((article_of[seq], of_it, recorded.largest(place)))
         return near
+
+
+class Words:
+    """The words of all articles of a session, which are compared by the cosine of tf-idf: the
+    square root of a word's count, times log((n + 1) / (articles with the word + 1)).
+
+    Takes 3 bytes for each different word of each article (5 if the vocabulary has over 65,536
+    words): 20 to 30 MB for 100,000 articles of 100 words. `CountsReader.counts_of` says which
+    sessions have them.
+    """
+
+    def __init__(
+        self,
+        indptr: NDArray[np.int64],
+        ids: NDArray[np.unsignedinteger[Any]],
+        roots: NDArray[np.uint8],
+        n_words: int,
+    ) -> None:
+        """``ids`` and ``roots``: those of each article; see `ROOTS`. No article may be empty."""
+        self._indptr = indptr
+        self._ids = ids
+        self._roots = roots
+        articles = len(indptr) - 1
+        occurrences = np.zeros(n_words, np.int64)
+        for start in range(0, len(ids), _ELEMENTS_AT_ONCE):
+            some = ids[start : start + _ELEMENTS_AT_ONCE]
+            occurrences += np.bincount(some, minlength=n_words)
+        # A file of word counts may list a word of an article twice.
+        self._idf = np.maximum(np.log((articles + 1) / (occurrences + 1)), 0).astype(np.float32)
+        """(W,)"""
+        squares = _sums(indptr, ids, roots, self._idf**2, power=2)
+        lengths = np.sqrt(squares)
+        self._scale = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        """(n,) 1 / the length of an article's vector; 0 for one without length."""
+
+    @staticmethod
+    def held(reader: SessionReader, seqs: NDArray[np.int64]) -> "Words | None":
+        """The words of the articles with these numbers, which ascend; None if the session does not
+        have all of them, or they are too many to be held."""
+        n_words = len(reader.vocabulary())
+        type_of_id = np.uint16 if n_words <= 2**16 else np.uint32
+        numbers = [np.empty(0, np.int64)]
+        lengths = [np.empty(0, np.int64)]
+        ids: list[NDArray[Any]] = [np.empty(0, type_of_id)]
+        roots = [np.empty(0, np.uint8)]
+        for of_block, block in reader.counts_of(seqs):
+            numbers.append(of_block)
+            lengths.append(np.diff(block.indptr))
+            ids.append(block.word_ids.astype(type_of_id))
+            roots.append(_roots(block.counts))
+        stored = np.concatenate(numbers)
+        if not len(stored):
+            return None
+        order = np.argsort(stored, kind="stable")
+        places = np.minimum(np.searchsorted(stored, seqs, sorter=order), len(stored) - 1)
+        rows = order[places]
+        indptr = from_zero(np.concatenate(lengths))
+        if (stored[rows] != seqs).any() or not np.diff(indptr)[rows].all():
+            return None
+        all_ids = np.concatenate(ids)
+        all_roots = np.concatenate(roots)
+        if not np.array_equal(rows, np.arange(len(stored))):
+            indptr, elements = gather(indptr, rows)
+            all_ids = all_ids[elements]
+            all_roots = all_roots[elements]
+        return Words(indptr, all_ids, all_roots, n_words)
+
+    def counted(self, row: int) -> Counted:
+        """The words of one article; counts above 16 are not exact."""
+        elements = slice(self._indptr[row], self._indptr[row + 1])
+        counts = np.rint((self._roots[elements] / ROOTS) ** 2)
+        return self._ids[elements].astype(np.int32), counts.astype(np.int32)
+
+    def cosines(self, counted: Counted) -> NDArray[np.float32] | None:
+        """(n,) the cosine of each article and these words, from 0 to 1; None if the words say
+        nothing, since every article has them."""
+        ids, counts = counted
+        weights = np.bincount(ids, _roots(counts), len(self._idf)) * self._idf
+        length = float(np.sqrt(weights @ weights))
+        if not length:
+            return None
+        of_word = (weights * self._idf / length).astype(np.float32)
+        cosines = _sums(self._indptr, self._ids, self._roots, of_word)
+        cosines *= self._scale
+        return np.minimum(cosines, 1, out=cosines)
+
+
+def _roots(counts: NDArray[np.integer[Any]]) -> NDArray[np.uint8]:
+    """The square roots of counts in steps of 1 / `ROOTS`, at most 255."""
+    roots: NDArray[np.float64] = np.rint(np.sqrt(counts) * ROOTS)
+    return np.minimum(roots, 255).astype(np.uint8)
+
+
+def _sums(
+    starts: NDArray[np.int64],
+    columns: NDArray[np.integer[Any]],
+    weights: NDArray[Any],
+    of_column: NDArray[np.float32],
+    power: int = 1,
+) -> NDArray[np.float32]:
+    """(n,) for each sparse row the sum over its elements of weight ** power times what
+    ``of_column`` has for their columns. No row may be empty."""
+    n = len(starts) - 1
+    sums = np.empty(n, np.float32)
+    for start in range(0, n, _AT_ONCE):
+        stop = min(start + _AT_ONCE, n)
+        low = starts[start]
+        high = starts[stop]
+        # Indices are in range, as was checked when they were read; "clip" is numpy's quickest mode.
+        products = of_column.take(columns[low:high], mode="clip")
+        for _ in range(power):
+            products *= weights[low:high]
+        np.add.reduceat(products, starts[start:stop] - low, out=sums[start:stop])
+    return sums
 
 
 def not_found(reader: SessionReader, title: str, *, or_file: bool = False) -> SessionError:

@@ -41,6 +41,9 @@ REFERENCE_ARTICLES = 5000
 MOST_ROW_BYTES = 16 * 2**20
 """A row of `first_articles` takes at most so many bytes of words and counts, and those of one more
 article: far below what may be read of a row."""
+MOST_COMPARED = 2**26
+"""The most bytes of word counts that are read to compare articles: those of 150,000 articles of 100
+different words."""
 _ENTRY = 9
 """The bytes that a word of an article takes besides its letters: its number, its count, and the end
 of its line."""
@@ -296,6 +299,35 @@ class CountsReader(OpenedSession):
         if self.settings().keeps_counts:
             return self.kept_documents(number, articles)
         return stored_block(self, "recent", "first_seq", number, articles)
+
+    def counts_of(self, seqs: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], Block]]:
+        """The word counts of at least the articles with these numbers, and maybe of others:
+        (numbers, block) for some at a time; nothing if those of some are not stored, as of older
+        articles without `--keep-counts`, or if all take over `MOST_COMPARED` bytes."""
+        kept = self.settings().keeps_counts
+        table, key = ("kept_counts", "id") if kept else ("recent", "first_seq")
+        columns = {key: Count, "articles": PositiveCount}
+        rows = self.select(table, columns, f"ORDER BY {key}", most=MOST_BLOCKS)
+        n_stored = sum(articles for _, articles in rows)
+        if not kept:
+            n_stored += self.progress().held_out
+        ((size,),) = self._rows(f"SELECT total(length(documents)) FROM {table}")
+        if n_stored < len(seqs) or size > MOST_COMPARED:
+            return
+        for first, articles in rows:
+            numbers = first + np.arange(articles)
+            yield numbers, stored_block(self, table, key, first, articles)
+        if kept:
+            return
+        held_out = self.held_out()
+        of_held_out = self.select(
+            "articles",
+            {"seq": PositiveCount},
+            "WHERE role = 1 ORDER BY seq",
+            most=len(held_out),
+        )
+        if len(of_held_out) == len(held_out):
+            yield np.array([seq for (seq,) in of_held_out], np.int64), held_out
 
 
 def stored_block(

@@ -34,8 +34,7 @@ MOST_MISSING = 0.03
 _USUAL = np.dtype("u1")
 _FINE = np.dtype("<u2")
 """The type of lengths and roots in each form. Square roots are stored in as many steps from 0 to 1
-as the type has: 255 or 65,535. The Hellinger distance compares square roots, so that large and
-small proportions are equally exact for it."""
+as the type has, 255 or 65,535, so that small proportions are more exact than large ones."""
 _BEGINS_FINE = b"\0"
 """The first byte of a row in the fine form. In the usual form it is a length, which is never 0."""
 OF_BLOCK = "WHERE model = ? AND first_seq = ?"

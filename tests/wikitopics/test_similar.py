@@ -72,13 +72,15 @@ def test_articles_like_another_one(cli, titled):
     outcome = cli("similar", "Subject 3 / 203", "--limit", 5)
     assert outcome.err == "as of 1,900 document reads\n"
     header, *lines = outcome.out.splitlines()
-    assert header.split() == ["distance", "page_id", "title"]
+    assert header.split() == ["likeness", "page_id", "title"]
     assert subjects(line.split(None, 2)[2] for line in lines) == {"3"}
     found = cli.json("similar", "sUBJECT 3 / 203", "--limit", 5)
     assert [line.split(None, 2)[2] for line in lines] == [one["title"] for one in found]
-    assert list(found[0]) == ["page_id", "title", "distance", "id"]
+    assert list(found[0]) == ["page_id", "title", "likeness", "id", "distance"]
     assert "Subject 3 / 203" not in [one["title"] for one in found]
-    assert [one["distance"] for one in found] == sorted(one["distance"] for one in found)
+    likeness = [one["likeness"] for one in found]
+    assert likeness == sorted(likeness, reverse=True)
+    assert [one["distance"] for one in found] == [1 - one for one in likeness]
 
 
 def test_articles_like_a_text(cli, titled, corpus, monkeypatch, tmp_path):
@@ -257,8 +259,8 @@ def test_answers_say_which_words_argue_for_a_topic_as_far_as_words_are_kept(titl
         text = " ".join(corpus.words[12:24])
         assert session.infer([text])[0].argmax() == answer.topics[0][0]
         like = session.similar(text=text)
-        assert [one.distance for one in like] == [
-            distance for _, distance, _ in answer.alike[: len(like)]
+        assert [one.likeness for one in like] == [
+            likeness for _, likeness, _ in answer.alike[: len(like)]
         ]
         assert answers.of_text("xyzzy").lack == "none of its words is in the session's vocabulary"
         rows = {row.role: row for row in reader.recent_articles(1000)}

@@ -178,11 +178,11 @@ class AskView(View):
         if self._left in rows:
             listed.go_to(rows.index(self._left))
             self._left = None
-        distances = [distance for _, distance, _ in answer.alike]
+        likeness = [of_it for _, of_it, _ in answer.alike]
         span = ""
-        if distances:
-            span = f"distance {distances[0]:.2f} to {distances[-1]:.2f}"
-            span += "; 0: the same, 1: nothing in common"
+        if likeness:
+            span = f"likeness {likeness[0]:.2f} to {likeness[-1]:.2f}"
+            span += "; 1: the same, 0: like any other"
         name(listed, f"{session.noun.capitalize()} most like it", span)
         self.refresh_bindings()
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wikitopics.crawler.page import Markup
+    from wikitopics.session.storage.block import Counted
     from wikitopics.session.storage.reader import SessionReader
 
 _MOST = 32 * 2**20
@@ -47,6 +48,8 @@ class Inferred(NamedTuple):
     """How many of the words are in the vocabulary."""
     theta: "NDArray[np.float32]"
     """The topic proportions, (K,)."""
+    counted: "Counted"
+    """Its words in the vocabulary."""
 
 
 @click.command(cls=Command)
@@ -130,15 +133,16 @@ def infer_files(
 
     texts = proses(reader, map(_read, files), markup)
     vocabulary = reader.counter()
-    known, theta = proportions(reader, model, vocabulary, texts)
-    if not known.any():
+    counted, theta = proportions(reader, model, vocabulary, texts)
+    known = [int(counts.sum()) for _, counts in counted]
+    if not any(known):
         contain = f"{_called(files[0])} contains" if len(files) == 1 else "these texts contain"
         of_links = reader.settings()[TOKENS] == LINKS
         what = "wikitext or HTML link to a title" if of_links else "word"
         show = command("vocab show", reader.path)
         raise SessionError(f"{contain} no {what} of the session's vocabulary (`{show}` prints it)")
     word_counts = map(vocabulary.n_words_in, texts)
-    each = zip(word_counts, known.tolist(), theta, strict=True)
+    each = zip(word_counts, known, theta, counted, strict=True)
     return [Inferred(*inferred) for inferred in each]
 
 
@@ -186,10 +190,13 @@ def similar(what: str, limit: int, model: str | None, session: str, as_json: boo
     Give an article by its title, or a text by its file ('-' for standard input).
 
     An exact title takes precedence over a file of that name (./NAME is always the file), and a file
-    over a title that differs only in capitals. The distance is the Hellinger distance (0 to 1)
-    between topic proportions. An article's proportions date from its training; those of the newest
-    20,000 articles are updated each time the session doubles in size. Your own documents all get
-    new ones when training ends.
+    over a title that differs only in capitals.
+
+    Likeness is from 0, no more alike than the average article, to 1, the same. It compares topics
+    and, where the session has the words of all its articles, also words: of your own documents, of
+    up to 20,000 articles, or with --keep-counts. An article's proportions date from its training;
+    those of the newest 20,000 articles are updated each time the session doubles in size. Your own
+    documents all get new ones when training ends.
 
     Examples:
       wikitopics similar Cello
@@ -205,24 +212,27 @@ def similar(what: str, limit: int, model: str | None, session: str, as_json: boo
         # taken: an article with exactly this title, a file, an article whose title differs only in
         # capitals.
         near: NDArray[np.float32] | int | None = None
+        counted = None
         if what != "-":
             near = recorded.row_of(reader, what, exact=True)
         if near is None and (what == "-" or os.path.exists(what)):
             [text] = infer_files(reader, name, [what])
             near = text.theta
+            counted = text.counted
         if near is None:
             near = recorded.row_of(reader, what)
         if near is None:
             raise not_found(reader, what, or_file=True)
-        articles = recorded.nearest(reader, near, limit)
+        articles = recorded.nearest(reader, near, limit, counted)
         settings = reader.settings()
     as_of = f"as of {recorded.as_of.articles:,} {unit_noun(settings.source, settings[PASSES])}"
     if len(recorded) < recorded.as_of.documents:
         as_of += f"; topic proportions are recorded for {len(recorded):,} of them"
     say(as_of)
     if as_json:
-        put_json([unless_none(asdict(article), "id") for article in articles])
+        rows = [{**asdict(article), "distance": article.distance} for article in articles]
+        put_json([unless_none(row, "id") for row in rows])
         return
-    put_line("distance     page_id  title")
+    put_line("likeness     page_id  title")
     for article in articles:
-        put_line(f"{article.distance:8.3f} {article.page_id:11}  {article.title}")
+        put_line(f"{article.likeness:8.2f} {article.page_id:11}  {article.title}")

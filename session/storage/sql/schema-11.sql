@@ -7,7 +7,7 @@ CREATE TABLE vocabulary (id INTEGER PRIMARY KEY, fingerprint TEXT, words TEXT);
 CREATE TABLE models (id INTEGER PRIMARY KEY, topics_in_use INTEGER, updates INTEGER, rho REAL, scalars TEXT,
     arrays BLOB, meetings BLOB);
 -- skips: JSON, the number of skipped articles by reason. renew_from: where the newest articles must still
--- be inferred again. prequential: how the newest minibatches were predicted, if a model has a half-life.
+-- be inferred again; negative during the last reading. prequential: how the newest minibatches were predicted, if a model has a half-life.
 -- again: how many of the articles had been trained before, in an earlier pass.
 CREATE TABLE progress (id INTEGER PRIMARY KEY, articles INTEGER, tokens INTEGER, held_out INTEGER,
     crawled INTEGER, pending INTEGER, skipped INTEGER, minibatches INTEGER, pending_offset INTEGER,
