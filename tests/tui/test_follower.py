@@ -7,7 +7,6 @@ import shutil
 import sqlite3
 import threading
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -228,17 +227,24 @@ async def test_no_question_goes_to_a_file_that_was_replaced(path, feed, tmp_path
 
 
 async def test_whatever_ends_the_screen_it_lets_go_of_the_file(shown, live, monkeypatch):
-    left: list[Path] = []
-    real = SessionReader.leave
+    opened: list[SessionReader] = []
+    left: list[SessionReader] = []
+    really_open = SessionReader.__init__
+    really_leave = SessionReader.leave
+
+    def open_session(self, path):
+        really_open(self, path)
+        opened.append(self)
 
     def leave(self):
-        real(self)
-        left.append(self.path)
+        really_leave(self)
+        left.append(self)
 
+    monkeypatch.setattr(SessionReader, "__init__", open_session)
     monkeypatch.setattr(SessionReader, "leave", leave)
     async with shown(live, words="LIVE") as (app, _):
         pass
-    await seeing.until_true(lambda: left == [live])
+    await seeing.until_true(lambda: opened and {*left} == {*opened})
     app.show_status()  # a reading that ends after the screen is no fault
     await app.watched.compare((), ())
 

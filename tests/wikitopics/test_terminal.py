@@ -176,7 +176,7 @@ def test_no_word_model_kind_or_source_acts_on_the_terminal(cli, hostile, tmp_pat
         outcome = cli.ok(*command.split())
         assert not ACTING & set(outcome.out + outcome.err), command
         shown += command.split()[:1] if r"\x1b]52" in outcome.out else []
-    assert shown == ["status", "sessions", "articles"]
+    assert shown == ["status", "sessions", "topics", "articles"]
 
 
 def test_an_export_to_a_terminal_is_harmless_and_to_a_pipe_unchanged(hostile):
