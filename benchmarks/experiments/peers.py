@@ -56,7 +56,7 @@ SWEEPS = range(100, 1_001, 100)
 """Gibbs sampling is scored after each of these numbers of sweeps."""
 PASSES = (1, 2, 5, 10, 20, 50)
 """Our models are scored after each of these numbers of passes where they make several."""
-SEEDS = range(4)
+SEEDS = range(5)
 """Of our models in one pass."""
 FEW: Sequence[Corpus] = ("long",)
 """Where the articles are so few that the slowest programs come to an end."""
