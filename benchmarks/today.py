@@ -65,7 +65,7 @@ def ours(kind: str, given: Given, seed: int) -> Found:
 
 
 def tomotopy(given: Given, seed: int) -> Found:
-    """500 sweeps; alpha is optimised every tenth."""
+    """1,000 sweeps; alpha is optimised every tenth."""
     from tomotopy import LDAModel
 
     model = LDAModel(k=given.topics, alpha=0.1, eta=0.01, seed=seed + 1)
@@ -73,7 +73,7 @@ def tomotopy(given: Given, seed: int) -> Found:
         # a document is a list of words: each word's id, as often as it occurs
         word_ids = np.repeat(row.indices, row.data)
         model.add_doc(word_ids.astype(str).tolist())
-    model.train(500, workers=1)
+    model.train(1_000, workers=1)
     used_ids = [int(word) for word in model.used_vocabs]
     weights = np.full((given.topics, len(given.words)), 1e-12)
     for k in range(given.topics):

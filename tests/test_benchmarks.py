@@ -2,10 +2,12 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from benchmarks import __main__ as command
 from benchmarks import data, harness, pages
+from benchmarks.experiments import peers
 from benchmarks.harness import ROOT, Experiment, chosen, load, names
 
 DUMP = ROOT / "tests/session/storage/releases/wiki.xml.bz2"
@@ -100,6 +102,27 @@ def test_a_point_is_named_after_its_function() -> None:
 
     assert experiment.points["weigh"].missing() == ["no_such_package"]
     assert experiment.points["weigh"].measure() == {"kg": 3}
+
+
+def test_a_program_goes_on_until_its_score_has_settled(monkeypatch) -> None:
+    scores = iter([-8.0, -7.9, -7.899, -7.5])
+    monkeypatch.setattr(peers, "common_score", lambda *_: next(scores))
+    monkeypatch.setattr(peers, "at_end", lambda end, *_: {"passes": end.passes})
+    sweeps = (peers.Moment(1.0, np.ones((1, 1)), passes=n) for n in (100, 200, 300, 400))
+    program = peers.Program("Gibbs sampling", lambda *_: sweeps, again=True)
+    assert peers.measured(program, "long", 0)["passes"] == 300
+
+
+def test_a_score_is_the_mean_of_the_seeds_beside_how_far_they_lie_apart() -> None:
+    found = {"log_likelihood": -7.1, "seconds": 1.4}
+    points = {
+        "long_our_lda": found,
+        "long_seeds": {"our_lda": {"log_likelihood": -7.2, "scores": [-7.1, -7.2, -7.3]}},
+        "long_sklearn": {"log_likelihood": -7.4, "seconds": 4.4},
+    }
+    written = peers.overview(points)
+    assert "-7.200 (0.200), 1 | 1.4 |" in written
+    assert "-7.400, 1 | 4.4 |" in written
 
 
 @pytest.fixture

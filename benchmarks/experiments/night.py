@@ -22,7 +22,7 @@ import numpy as np
 
 from benchmarks import peers
 from benchmarks.data import Corpus, in_order
-from benchmarks.harness import Experiment, Figures, Points, table
+from benchmarks.harness import Experiment, Figures, Points, figures, table
 from benchmarks.measuring import common_score, held_out, quality, train, words
 from benchmarks.peers import BEST_SIZE
 from wikitopics.model import Minibatch, OnlineLDA, kinds
@@ -140,8 +140,8 @@ MODELS: Mapping[str, tuple[str, Callable[[int, int, Corpus], Made]]] = {
 }
 """By point: the label in table and picture, and what makes the model from the number of words, the
 seed and the corpus."""
-NAMES = {name: label for name, (label, _) in MODELS.items()}
-NAMES["gibbs"] = "Gibbs, 100 sweeps over the articles"
+GIBBS = "Gibbs sampling, {passes:.0f} sweeps over the articles"
+"""As `benchmarks/experiments/peers.py` has measured it, by the same scorer on the same articles."""
 
 
 def by_seed(name: str, corpus: Corpus) -> Figures:
@@ -151,25 +151,10 @@ def by_seed(name: str, corpus: Corpus) -> Figures:
         return {"seeds": list(pool.map(partial(followed, name, corpus), seeds))}
 
 
-def gibbs(corpus: Corpus) -> Figures:
-    """tomotopy with alpha optimised: 100 sweeps over the training articles, two seeds."""
-    import tomotopy
-
-    scores = []
-    for seed in range(2):
-        model = tomotopy.LDAModel(k=100, alpha=0.1, eta=0.01, seed=seed + 1)
-        peers.with_all(model, train(corpus))
-        model.train(100, workers=1)
-        topics = peers.sampled_topics(model, range(100), words(corpus))
-        scores.append(common_score(topics, corpus))
-    return {"log_likelihood": scores}
-
-
 for _corpus in ARTICLES:
     for _name in MODELS:
         needs = ("sklearn",) if _name == "sklearn" else ()
         EXPERIMENT.add(f"{_corpus}_{_name}", partial(by_seed, _name, _corpus), *needs)
-    EXPERIMENT.add(f"{_corpus}_gibbs", partial(gibbs, _corpus), "tomotopy")
 
 
 def curves_of(figures: Figures) -> list[list[Measured]]:
@@ -208,18 +193,13 @@ def doublings(corpus: Corpus, points: Points) -> str:
     skipped = (len(doublings_of_lda) - 1) % 2
     shown = doublings_of_lda[skipped::2]
     rows = []
-    for name, label in NAMES.items():
-        figures = points.get(f"{corpus}_{name}")
-        if not figures:
+    for name, (label, _) in MODELS.items():
+        found = points.get(f"{corpus}_{name}")
+        if not found:
             continue
-        if name == "gibbs":
-            before_the_last = [""] * (len(shown) - 1)
-            sampled = mean(figures["log_likelihood"])
-            rows.append((label, *before_the_last, f"{sampled:.3f}", "", "", "", ""))
-            continue
-        curve = means(figures)
+        curve = means(found)
         end = curve[-1]
-        ends = [of_seed[-1].log_likelihood for of_seed in curves_of(figures)]
+        ends = [of_seed[-1].log_likelihood for of_seed in curves_of(found)]
         rows.append(
             (
                 label,
@@ -230,6 +210,11 @@ def doublings(corpus: Corpus, points: Points) -> str:
                 f"{end.topics:.0f}",
             )
         )
+    sampled = figures("peers").get(f"{corpus}_gibbs_lda")
+    if sampled:
+        before_the_last = [""] * (len(shown) - 1)
+        score = f"{sampled['log_likelihood']:.3f}"
+        rows.append((GIBBS.format(**sampled), *before_the_last, score, "", "", "", ""))
     head = ["after", *(f"{articles:,.0f}" for articles in shown)]
     head += ["spread", "worst fall", "NPMI, distinct", "in use"]
     return table(head, rows)
@@ -247,16 +232,17 @@ def curves(corpus: Corpus, points: Points) -> Figure:
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(8, 4.6), layout="constrained")
-    for name, label in NAMES.items():
+    for name, (label, _) in MODELS.items():
         found = points.get(f"{corpus}_{name}")
         if not found:
-            continue
-        if name == "gibbs":
-            axes.axhline(mean(found["log_likelihood"]), color="grey", linestyle="--", label=label)
             continue
         (line,) = axes.plot(*_drawn(means(found)), label=label)
         for curve in curves_of(found):
             axes.plot(*_drawn(curve), color=line.get_color(), alpha=0.25, linewidth=1)
+    sampled = figures("peers").get(f"{corpus}_gibbs_lda")
+    if sampled:
+        score = sampled["log_likelihood"]
+        axes.axhline(score, color="grey", linestyle="--", label=GIBBS.format(**sampled))
     axes.set(
         xscale="log", xlabel="articles learnt", ylabel="log-likelihood, nats per held-out word"
     )

@@ -1,27 +1,28 @@
 """Other people's topic models beside ours: log-likelihood and coherence against CPU seconds.
 
 The articles of each corpus of `benchmarks/data.py`, K = 100 (HDPs: as many as they take), each peer
-at its best settings for one pass; Gibbs sampling goes over the articles 100 times. All topics are
-scored on the `report` articles, by one scorer: proportions inferred alike for everybody, with the
-best of a few symmetric priors. Beside it is the score of each program's own proportions, if it has
-any.
+at its best settings for one pass. Gibbs sampling, and our models once more, go over the articles
+again and again, until that changes their score by less than `SETTLED`. All topics are scored on the
+`report` articles, by one scorer: proportions inferred alike for everybody, with the best of a few
+symmetric priors. Beside it is the score of each program's own proportions, if it has any.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from statistics import fmean, median
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import peers
-from benchmarks.data import CORPORA, Corpus
-from benchmarks.harness import Experiment, Figures, Points, compared
+from benchmarks.data import CORPORA, Corpus, in_order
+from benchmarks.harness import Experiment, Figures, Points, compared, table
 from benchmarks.measuring import (
     FixedTopics,
     common_score,
@@ -46,6 +47,19 @@ EXPERIMENT = Experiment(
     "peers", "other people's models beside ours, by CPU seconds", programs="BigARTM"
 )
 K = 100
+SETTLED = 0.002
+"""Nats. A program that goes over the articles again and again ends when its score has changed by
+less since the last time it was scored."""
+GIBBS_ETA = 0.1
+"""With 0.01, tomotopy's own, it is 0.04 nats behind on few long articles after 300 sweeps."""
+SWEEPS = range(100, 1_001, 100)
+"""Gibbs sampling is scored after each of these numbers of sweeps."""
+PASSES = (1, 2, 5, 10, 20, 50)
+"""Our models are scored after each of these numbers of passes where they make several."""
+SEEDS = range(5)
+"""Of our models in one pass."""
+FEW: Sequence[Corpus] = ("long",)
+"""Where the articles are so few that the slowest programs come to an end."""
 
 
 @dataclass
@@ -61,6 +75,9 @@ class Moment:
     use."""
     own: Callable[[CompletionSet], float] | None = None
     """What scores the program's own proportions, if it has any."""
+    passes: int = 1
+    """How often the program has gone over the articles; it is in the middle of the last one, or at
+    its end."""
 
 
 Moments = Iterator[Moment]
@@ -95,14 +112,33 @@ def _moment(model: Any, seconds: float) -> Moment:
 # -- the programs ----------------------------------------------------------------
 
 
-def ours(make: Callable[[int, int], Any], corpus: Corpus) -> Moments:
+def ours(make: Callable[..., Any], corpus: Corpus, seed: int) -> Moments:
     """A model with our defaults.
 
-    make: makes the model, given the number of words and that of documents
+    make: makes the model, given the number of words, that of documents, and `seed`
     """
     compile_kernels(make(words(corpus), 1))
-    model = make(words(corpus), train(corpus).D)
+    model = make(words(corpus), train(corpus).D, seed=seed)
     return moments(model, growing(train(corpus), model.default_batch_size))
+
+
+def ours_again(make: Callable[..., Any], corpus: Corpus, seed: int) -> Moments:
+    """The same model after each number of `PASSES`; after the first, each in a new random order."""
+    compile_kernels(make(words(corpus), 1))
+    documents = train(corpus)
+    model = make(words(corpus), documents.D, seed=seed)
+    random = np.random.default_rng(seed)
+    batches = growing(documents, model.default_batch_size)
+    seconds = 0.0
+    for passes in range(1, PASSES[-1] + 1):
+        for batch in batches:
+            begun = cpu_seconds()
+            model.learn(batch)
+            seconds += cpu_seconds() - begun
+        if passes in PASSES:
+            yield replace(_moment(model, seconds), passes=passes)
+        shuffled = in_order(documents, random.permutation(documents.D))
+        batches = minibatches(shuffled, model.default_batch_size)
 
 
 def in_minibatches(
@@ -161,7 +197,7 @@ def bigartm(corpus: Corpus, decorrelated: bool = False) -> Moments:
         yield Moment(seconds_so_far, topics_then, own=lambda scored: scored.score(given))
 
 
-def _gibbs_moment(model: Any, seconds: float, corpus: Corpus) -> Moment:
+def _gibbs_moment(model: Any, seconds: float, sweeps: int, corpus: Corpus) -> Moment:
     alive = list(range(model.k))
     if hasattr(model, "is_live_topic"):  # an HDP's topics come and go
         alive = [k for k in alive if model.is_live_topic(k)]
@@ -174,55 +210,108 @@ def _gibbs_moment(model: Any, seconds: float, corpus: Corpus) -> Moment:
         of_alive = np.asarray(theta, np.float32)[:, alive]
         return scored.score(peers.Given(topics, of_alive))
 
-    return Moment(seconds, topics, tokens / tokens.sum(), own)
+    return Moment(seconds, topics, tokens / tokens.sum(), own, sweeps)
 
 
-def _sampled(model: Any, corpus: Corpus, sweeps: tuple[int, ...]) -> Moments:
-    """The model after each of these numbers of sweeps over all documents."""
+def _sampled(model: Any, corpus: Corpus) -> Moments:
+    """The model after each number of `SWEEPS` over all documents."""
     seconds = 0.0
     done = 0
-    for due in sweeps:
+    for sweeps in SWEEPS:
         begun = cpu_seconds()
-        model.train(due - done, workers=1)
+        model.train(sweeps - done, workers=1)
         seconds += cpu_seconds() - begun
-        done = due
-        yield _gibbs_moment(model, seconds, corpus)
+        done = sweeps
+        yield _gibbs_moment(model, seconds, sweeps, corpus)
 
 
-def gibbs_lda(corpus: Corpus, topics: int = K) -> Moments:
+def gibbs_lda(corpus: Corpus, seed: int, topics: int = K) -> Moments:
     import tomotopy
 
-    model = tomotopy.LDAModel(k=topics, alpha=0.1, eta=0.01, seed=1)
+    model = tomotopy.LDAModel(k=topics, alpha=0.1, eta=GIBBS_ETA, seed=seed + 1)
     peers.with_all(model, train(corpus))
-    return _sampled(model, corpus, (10, 20, 50, 100))
+    return _sampled(model, corpus)
 
 
-def gibbs_like_hdp(corpus: Corpus) -> Moments:
+def gibbs_like_hdp(corpus: Corpus, seed: int) -> Moments:
     """With as many topics as our HDP comes to use."""
     hdp = OnlineHDP(words(corpus), train(corpus).D)
     learn_all(hdp, growing(train(corpus), hdp.default_batch_size))
-    return gibbs_lda(corpus, hdp.topics_in_use())
+    return gibbs_lda(corpus, seed, hdp.topics_in_use())
 
 
-def gibbs_hdp(corpus: Corpus) -> Moments:
+def gibbs_hdp(corpus: Corpus, seed: int) -> Moments:
     import tomotopy
 
-    model = tomotopy.HDPModel(initial_k=K, alpha=0.1, eta=0.01, gamma=0.1, seed=1)
+    model = tomotopy.HDPModel(initial_k=K, alpha=0.1, eta=GIBBS_ETA, gamma=0.1, seed=seed + 1)
     peers.with_all(model, train(corpus))
-    sweeps = (10, 20, 50, 100) if corpus == "long" else (10, 20)
-    return _sampled(model, corpus, sweeps)
+    return _sampled(model, corpus)
 
 
 # -- what is measured ------------------------------------------------------------
 
 
-def measure(program: Callable[[Corpus], Moments], corpus: Corpus) -> Figures:
+class Scored(NamedTuple):
+    """A point of a curve. The results keep these figures in this order."""
+
+    seconds: float
+    log_likelihood: float
+    passes: int
+
+
+MEDIANS = ("seconds", "passes")
+"""Figures of which a point with several seeds has the median."""
+MEANS = (
+    "log_likelihood",
+    "own",
+    "npmi",
+    "distinct",
+    "npmi_relevant",
+    "distinct_relevant",
+    "topics",
+)
+"""Those of which it has the mean."""
+
+
+class Program(NamedTuple):
+    label: str
+    run: Callable[[Corpus, int], Moments]
+    """Given the corpus and the seed."""
+    needs: tuple[str, ...] = ()
+    """The packages that it needs."""
+    again: bool = False
+    """Whether it goes over the articles again and again, until its score has settled."""
+    corpora: Sequence[Corpus] = CORPORA
+    """Where it is measured."""
+
+
+def measure(program: Program, corpus: Corpus) -> Figures:
+    """With three seeds where a program goes over few articles again and again, otherwise with
+    one."""
+    seeds = range(3) if program.again and corpus in FEW else range(1)
+    return of_seeds([measured(program, corpus, seed) for seed in seeds])
+
+
+def measured(program: Program, corpus: Corpus, seed: int) -> dict[str, Any]:
     """The curve by the common scorer, and at the end own score, coherence and distinctness."""
-    curve: list[tuple[float, float]] = []
-    for moment in program(corpus):
+    curve: list[Scored] = []
+    for moment in program.run(corpus, seed):
         log_likelihood = common_score(moment.topics, corpus)
-        curve.append((moment.seconds, log_likelihood))
-    end = moment
+        curve.append(Scored(moment.seconds, log_likelihood, moment.passes))
+        print(*curve[-1], sep="\t", flush=True)
+        if program.again and settled(curve):
+            break
+    return {**at_end(moment, log_likelihood, corpus), "curve": curve}
+
+
+def settled(curve: Sequence[Scored]) -> bool:
+    """Whether the score has changed by less than `SETTLED` at the end of the curve."""
+    if len(curve) < 2:
+        return False
+    return abs(curve[-1].log_likelihood - curve[-2].log_likelihood) < SETTLED
+
+
+def at_end(end: Moment, log_likelihood: float, corpus: Corpus) -> dict[str, Any]:
     coherence, distinct, topics = quality(end.topics, end.shares, train(corpus))
     coherence_by_relevance, distinct_by_relevance, _ = quality(
         end.topics,
@@ -239,84 +328,218 @@ def measure(program: Callable[[Corpus], Moments], corpus: Corpus) -> Figures:
         "npmi_relevant": coherence_by_relevance,
         "distinct_relevant": distinct_by_relevance,
         "topics": topics,
-        "curve": curve,
+        "passes": end.passes,
     }
+
+
+def of_seeds(by_seed: Sequence[dict[str, Any]]) -> Figures:
+    """Means of the seeds, medians of CPU seconds and passes, each seed's score, and the first one's
+    curve."""
+    found: dict[str, Any] = {**by_seed[0]}
+    for figure in MEANS:
+        if found[figure] is not None:
+            found[figure] = fmean(figures[figure] for figures in by_seed)
+    for figure in MEDIANS:
+        found[figure] = median(figures[figure] for figures in by_seed)
+    found["scores"] = [figures["log_likelihood"] for figures in by_seed]
+    return found
+
+
+def our_seeds(corpus: Corpus) -> Figures:
+    """Our models after one pass with each of `SEEDS`: the means, and each seed's score."""
+    found: dict[str, Figures] = {}
+    for kind in OURS:
+        name = f"our_{kind}"
+        by_seed = []
+        for seed in SEEDS:
+            *_, end = PROGRAMS[name].run(corpus, seed)
+            by_seed.append(at_end(end, common_score(end.topics, corpus), corpus))
+        found[name] = of_seeds(by_seed)
+    return found
 
 
 SKLEARN = partial(peers.SklearnLDA, K)
 GENSIM = partial(peers.GensimLDA, K)
-PROGRAMS: Mapping[str, tuple[str, Callable[[Corpus], Moments], tuple[str, ...]]] = {
-    "our_scvb0": ("SCVB0", partial(ours, partial(SCVB0, K)), ()),
-    "our_lda": ("online LDA", partial(ours, partial(OnlineLDA, K)), ()),
-    "our_hdp": ("online HDP", partial(ours, OnlineHDP), ()),
-    "papers_lda": ("online LDA, settings of [H10]", partial(in_minibatches, papers_lda), ()),
-    "papers_scvb0": (
-        "SCVB0, settings of [F13]",
-        partial(in_minibatches, papers_scvb0, size=100),
-        (),
+OURS: Mapping[str, tuple[str, Callable[..., Any]]] = {
+    "scvb0": ("SCVB0", partial(SCVB0, K)),
+    "lda": ("online LDA", partial(OnlineLDA, K)),
+    "hdp": ("online HDP", OnlineHDP),
+}
+
+
+def one_seed(run: Callable[[Corpus], Moments]) -> Callable[[Corpus, int], Moments]:
+    """A program that is measured with one seed, which it has chosen itself."""
+    return lambda corpus, _: run(corpus)
+
+
+PROGRAMS: dict[str, Program] = {}
+"""By point."""
+for _kind, (_label, _make) in OURS.items():
+    PROGRAMS[f"our_{_kind}"] = Program(_label, partial(ours, _make))
+for _kind, (_label, _make) in OURS.items():
+    PROGRAMS[f"our_{_kind}_again"] = Program(
+        f"{_label}, several passes",
+        partial(ours_again, _make),
+        again=True,
+    )
+PROGRAMS |= {
+    "papers_lda": Program(
+        "online LDA, settings of [H10]",
+        one_seed(partial(in_minibatches, papers_lda)),
     ),
-    "sklearn": ("scikit-learn", partial(in_minibatches, SKLEARN), ("sklearn",)),
-    "gensim": ("gensim LdaModel", partial(in_minibatches, GENSIM), ("gensim",)),
-    # LdaMulticore cuts what it is given into minibatches for its workers
-    "gensim_multicore": (
-        "gensim LdaMulticore",
-        partial(in_minibatches, partial(GENSIM, workers=2), at_once=16),
+    "papers_scvb0": Program(
+        "SCVB0, settings of [F13]",
+        one_seed(partial(in_minibatches, papers_scvb0, size=100)),
+    ),
+    "sklearn": Program(
+        "scikit-learn",
+        one_seed(partial(in_minibatches, SKLEARN)),
+        ("sklearn",),
+    ),
+    "gensim": Program(
+        "gensim LdaModel",
+        one_seed(partial(in_minibatches, GENSIM)),
         ("gensim",),
     ),
-    "gensim_hdp": ("gensim HdpModel (20,000 articles)", gensim_hdp, ("gensim",)),
-    "vowpal_wabbit": ("Vowpal Wabbit", vowpal_wabbit, ("vowpalwabbit",)),
-    "bigartm": ("BigARTM", bigartm, ()),
-    "bigartm_decorrelated": (
+    # LdaMulticore cuts what it is given into minibatches for its workers
+    "gensim_multicore": Program(
+        "gensim LdaMulticore",
+        one_seed(partial(in_minibatches, partial(GENSIM, workers=2), at_once=16)),
+        ("gensim",),
+    ),
+    "gensim_hdp": Program(
+        "gensim HdpModel (20,000 articles)",
+        one_seed(gensim_hdp),
+        ("gensim",),
+    ),
+    "vowpal_wabbit": Program("Vowpal Wabbit", one_seed(vowpal_wabbit), ("vowpalwabbit",)),
+    "bigartm": Program("BigARTM", one_seed(bigartm)),
+    "bigartm_decorrelated": Program(
         "BigARTM, decorrelated",
-        partial(bigartm, decorrelated=True),
-        (),
+        one_seed(partial(bigartm, decorrelated=True)),
     ),
-    "gibbs_lda": ("tomotopy LDA, 100 sweeps", gibbs_lda, ("tomotopy",)),
-    "gibbs_like_hdp": ("tomotopy LDA, as many topics as our HDP", gibbs_like_hdp, ("tomotopy",)),
-    "gibbs_hdp": (
-        "tomotopy HDP (few long articles: 100 sweeps, others: 20)",
-        gibbs_hdp,
+    "gibbs_lda": Program("Gibbs sampling (tomotopy LDA)", gibbs_lda, ("tomotopy",), True),
+    "gibbs_like_hdp": Program(
+        "tomotopy LDA, as many topics as our HDP",
+        gibbs_like_hdp,
         ("tomotopy",),
+        True,
+        corpora=FEW,
     ),
+    "gibbs_hdp": Program("tomotopy HDP", gibbs_hdp, ("tomotopy",), True, corpora=FEW),
 }
-"""By point: the program's name in tables, how to run it, and the packages that it needs."""
 
+for _name, _program in PROGRAMS.items():
+    for _corpus in _program.corpora:
+        _measure = partial(measure, _program, _corpus)
+        EXPERIMENT.add(f"{_corpus}_{_name}", _measure, *_program.needs)
 for _corpus in CORPORA:
-    for _name, (_, _program, _needs) in PROGRAMS.items():
-        EXPERIMENT.add(f"{_corpus}_{_name}", partial(measure, _program, _corpus), *_needs)
+    EXPERIMENT.add(f"{_corpus}_seeds", partial(our_seeds, _corpus))
+
+
+def of_program(corpus: Corpus, name: str, points: Points) -> Figures | None:
+    """What a program's rows in tables say: the means of the seeds, if there are several; how far
+    their scores lie apart; CPU seconds."""
+    found = points.get(f"{corpus}_{name}")
+    if not found:
+        return None
+    of_seeds = points.get(f"{corpus}_seeds", {}).get(name, {})
+    scores = of_seeds.get("scores") or found.get("scores", [])
+    apart = max(scores) - min(scores) if len(scores) > 1 else None
+    seconds = found["seconds"]
+    return {"passes": 1, **found, **of_seeds, "seconds": seconds, "between_seeds": apart}
+
+
+SHOWN = (
+    "our_scvb0",
+    "our_scvb0_again",
+    "our_lda",
+    "our_lda_again",
+    "our_hdp",
+    "our_hdp_again",
+    "sklearn",
+    "gensim",
+    "gensim_hdp",
+    "vowpal_wabbit",
+    "bigartm",
+    "gibbs_lda",
+)
+"""The programs of the overview, in their order."""
+HEADS = {"npmi": "NPMI", "distinct": "distinct words", "seconds": "CPU s"}
+OVERVIEW: Mapping[Corpus, Sequence[tuple[str, str]]] = {
+    "full": (("npmi", ".2f"), ("distinct", ".2f"), ("seconds", ",.1f")),
+    "short": (),
+    "long": (("seconds", ",.1f"),),
+}
+"""By corpus: what the overview has beside the score, and the format of each figure."""
+
+
+def overview(points: Points) -> str:
+    """The three corpora side by side."""
+    rows = []
+    for name in SHOWN:
+        cells = []
+        for corpus, figures in OVERVIEW.items():
+            found = of_program(corpus, name, points)
+            cells.append(_with_passes(found) if found else "")
+            cells += [f"{found[figure]:{form}}" if found else "" for figure, form in figures]
+        rows.append((PROGRAMS[name].label, *cells))
+    head = []
+    for corpus, figures in OVERVIEW.items():
+        head.append(f"{corpus}: log-likelihood, passes")
+        head += [HEADS[figure] for figure, _ in figures]
+    return table(("", *head), rows)
+
+
+def _with_passes(found: Figures) -> str:
+    """A score, how far seeds lie apart, and the number of passes."""
+    apart = found["between_seeds"]
+    between_seeds = "" if apart is None else f" ({apart:.3f})"
+    return f"{found['log_likelihood']:.3f}{between_seeds}, {found['passes']:.0f}"
 
 
 def beside(corpus: Corpus, points: Points) -> str:
     columns = {
+        "passes": "{passes:.0f}",
         "log-likelihood": "{log_likelihood:.3f}",
+        "between seeds": "{between_seeds:.3f}",
         "by its own proportions": "{own:.3f}",
         "NPMI": "{npmi:.3f}",
         "distinct words": "{distinct:.2f}",
         "NPMI by relevance": "{npmi_relevant:.3f}",
         "distinct by relevance": "{distinct_relevant:.2f}",
-        "topics in use": "{topics:d}",
+        "topics in use": "{topics:.0f}",
         "CPU s": "{seconds:,.1f}",
     }
-    labels = {f"{corpus}_{name}": label for name, (label, _, _) in PROGRAMS.items()}
-    return compared(labels, columns, points)
+    labels = {name: program.label for name, program in PROGRAMS.items()}
+    found: dict[str, Figures] = {}
+    for name in PROGRAMS:
+        if figures := of_program(corpus, name, points):
+            found[name] = figures
+    return compared(labels, columns, found)
 
 
 def by_seconds(points: Points) -> Figure:
     """The curves of all programs, one panel for each corpus."""
     from matplotlib import colormaps, pyplot
 
-    colours = [*colormaps["tab10"](range(10)), "black", "gold", "silver", "lime", "navy"]
+    colours = [*colormaps["tab10"](range(10)), "black", "gold", "navy", "lime", "silver"]
+    once = [name for name in PROGRAMS if not name.endswith("_again")]
+    drawn = dict(zip(once, colours, strict=True))
     figure, panels = pyplot.subplots(1, len(CORPORA), figsize=(18, 4.6), layout="constrained")
     for axes, corpus in zip(panels, CORPORA, strict=True):
-        axes.set_prop_cycle(color=colours)
-        for name, (label, _, _) in PROGRAMS.items():
+        for name, program in PROGRAMS.items():
             if f"{corpus}_{name}" in points:
-                seconds, scores = zip(*points[f"{corpus}_{name}"]["curve"], strict=True)
-                axes.plot(seconds, scores, _line(name), marker=".", label=label)
+                seconds, scores, *_ = zip(*points[f"{corpus}_{name}"]["curve"], strict=True)
+                again = name.endswith("_again")
+                colour = drawn[name.removesuffix("_again")]
+                label = None if again else program.label
+                axes.plot(seconds, scores, _line(name), color=colour, marker=".", label=label)
         axes.set(xscale="log", xlabel="CPU seconds", title=f"{corpus} articles")
         axes.grid(alpha=0.3)
     panels[0].set_ylabel("log-likelihood, nats per held-out word")
-    handles, labels = panels[0].get_legend_handles_labels()
+    on_long = panels[CORPORA.index("long")]  # where every program is measured
+    handles, labels = on_long.get_legend_handles_labels()
     figure.legend(handles, labels, fontsize="small", loc="outside right center")
     return figure
 
@@ -330,5 +553,6 @@ def _line(name: str) -> str:
     return "--"
 
 
+EXPERIMENT.tables["overview"] = overview
 EXPERIMENT.tables |= {corpus: partial(beside, corpus) for corpus in CORPORA}
 EXPERIMENT.pictures["by_seconds"] = by_seconds

@@ -74,7 +74,7 @@ PROGRAMS = {
     "our_lda": Program("online LDA"),
     "our_scvb0": Program("SCVB0"),
     "our_hdp": Program("online HDP"),
-    "tomotopy": Program("tomotopy LDA, 500 sweeps", ("tomotopy==0.14.0", "scipy==1.17.1")),
+    "tomotopy": Program("tomotopy LDA", ("tomotopy==0.14.0", "scipy==1.17.1")),
     "gsdmm": Program("GSDMM (tweetopic)", ("tweetopic==0.4.0",)),
     "nmf": Program("NMF of tf-idf (scikit-learn)", ("scikit-learn==1.9.1",), False),
     "prodlda": Program("ProdLDA (TopMost)", TOPMOST, False),

@@ -26,7 +26,7 @@ TIMES = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
 """The default decorrelation is multiplied by each of these."""
 KINDS = {"lda": "online LDA", "scvb0": "SCVB0", "hdp": "online HDP"}
 PEERS = {
-    "gibbs_lda": ("100 Gibbs sweeps", "s"),
+    "gibbs_lda": ("Gibbs sampling", "s"),
     "bigartm": ("BigARTM", "^"),
     "bigartm_decorrelated": ("BigARTM, decorrelated", "v"),
     "sklearn": ("scikit-learn", "x"),
