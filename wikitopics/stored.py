@@ -428,7 +428,7 @@ class StoredSession:
         """
         with self._open(), KeptCounts(self.path) as kept:
             documents = kept.documents(0, len(kept))
-        return Minibatch(documents.indptr, documents.word_ids, documents.counts), documents.page_ids
+        return documents.minibatch(), documents.page_ids
 
     def top_words(self, model: str | None = None, n: int = 10) -> list[list[str]]:
         """The n most probable words of every topic, most probable first: `top_words()[12]` are

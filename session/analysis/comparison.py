@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.crawler.texts.kind import EARLIER, Texts
-from wikitopics.model import CompletionSet, Minibatch
+from wikitopics.model import CompletionSet
 from wikitopics.session.analysis.inference import saved_model
 from wikitopics.session.errors import BadUsage, Damaged, SessionError
 from wikitopics.session.options import SEED
@@ -96,8 +96,7 @@ def compare(
         sessions = list(map(_Session, readers))
         _check_words(sessions)
         block, remarks = _new_to_all(sessions)
-        batch = Minibatch(block.indptr, block.word_ids, block.counts)
-        completion = CompletionSet(batch, readers[0].settings()[SEED])
+        completion = CompletionSet(block.minibatch(), readers[0].settings()[SEED])
         if not completion.hidden.D:
             raise SessionError(
                 "no held-out article has two different words: there is nothing to predict"

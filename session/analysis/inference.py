@@ -129,9 +129,8 @@ def top_words(
         found = saved.relevant_words(top, RELEVANCE)
         leading = (found.ids, found.probabilities)
     else:
-        documents = reader.reference()
-        batch = Minibatch(documents.indptr, documents.word_ids, documents.counts)
-        leading = shown_words(saved, Occurrences(batch), vocabulary, top)
+        reference = Occurrences(reader.reference().minibatch())
+        leading = shown_words(saved, reference, vocabulary, top)
     topics = []
     for ids, probabilities in zip(*leading, strict=True):
         words = [vocabulary[id] for id in ids.tolist()]

@@ -3,7 +3,6 @@ repeat others."""
 
 import numpy as np
 
-from wikitopics.model import Minibatch
 from wikitopics.model.coherence import Occurrences, npmi_of_words
 from wikitopics.model.distances import repeats
 from wikitopics.session.metrics import EARLIER, OF_STREAM, OF_TOPICS, SCORES, Metric
@@ -43,10 +42,9 @@ def coherences(reader: SessionReader, model: str) -> list[float | None]:
     newest = reader.newest_words(model)
     if newest is None:
         return []
-    articles = counted_together(reader)
-    batch = Minibatch(articles.indptr, articles.word_ids, articles.counts)
+    reference = Occurrences(counted_together(reader).minibatch())
     ids, _ = newest.leading
-    values = npmi_of_words(ids[:, :COHERENT_WORDS], Occurrences(batch)).tolist()
+    values = npmi_of_words(ids[:, :COHERENT_WORDS], reference).tolist()
     return [value if np.isfinite(value) else None for value in values]
 
 

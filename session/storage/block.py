@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from wikitopics.crawler.page import Page, Skips
+from wikitopics.model.minibatch import Minibatch
 from wikitopics.session.errors import Damaged
 from wikitopics.session.records import Text
 from wikitopics.session.storage.decoding import from_json, pack_arrays, unpack_arrays
@@ -90,6 +91,10 @@ class Block:
     def nameless(self) -> "Block":
         """The same articles without titles and ids, which `articles` has."""
         return replace(self, titles=("",) * len(self), ids=None)
+
+    def minibatch(self) -> Minibatch:
+        """The word counts in the form that models take."""
+        return Minibatch(self.indptr, self.word_ids, self.counts)
 
     def entries(self, row: int) -> Counted:
         """The words of one article."""

@@ -1,14 +1,12 @@
-"""The later passes over a session's documents: all those trained on, each time in another order;
-and the last reading, from which nothing is learnt.
+"""The later passes over a session's documents: all those trained on, each time in another order.
 
 Their word counts are in the session, so nothing is read from the source, and memory does not grow
 with their number. The order depends only on numbers: the seed, the pass, and how many documents
 have been read.
 """
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +17,6 @@ from wikitopics.session.storage.writer import SessionWriter
 
 WORDS_OF_ROUND = 2**24
 """About the number of words in documents shuffled together: 40,000 articles of Wikipedia."""
-READ_TOGETHER = 512
-"""The fewest documents that the last reading infers together, unless they are its last."""
 
 
 class _Round(NamedTuple):
@@ -134,42 +130,3 @@ class Passes:
         """Random numbers for a round of the pass of this number, or with 0 for the order of its
         rows."""
         return np.random.default_rng((self._seed, number, number_of_round))
-
-
-class LastReading:
-    """The documents once more, in the order of the stream, when all is learnt.
-
-    The finished models infer them, so that what is stored of them is what `infer` gives, and not
-    what the models made of them at the time.
-    """
-
-    def __init__(self, store: SessionWriter) -> None:
-        """Raises `Damaged`."""
-        self._store = store
-        self._rows = store.trained_rows()
-        """Of each row, the number in the session of its first document, and how many it has."""
-        self._firsts = [first for first, _ in self._rows]
-        lengths = [articles for _, articles in self._rows]
-        self._starts = list(accumulate(lengths, initial=0))
-
-    def take(self, first_seq: int) -> tuple[list[int], Block, int | None]:
-        """The next documents from number ``first_seq`` on: their numbers, their word counts, and
-        where to continue (None: these are the last).
-
-        They are whole rows, so that they are the same after an interruption.
-        """
-        row = bisect_left(self._firsts, first_seq)
-        seqs: list[int] = []
-        parts: list[Block] = []
-        while row < len(self._rows) and len(seqs) < READ_TOGETHER:
-            first, articles = self._rows[row]
-            parts.append(self._store.trained_documents(first, articles))
-            seqs += range(first, first + articles)
-            row += 1
-        go_on_from = self._firsts[row] if row < len(self._rows) else None
-        return seqs, Block.concatenate(parts), go_on_from
-
-    def share_before(self, first_seq: int | None) -> float:
-        """The share of the documents that come before this number; None: all of them."""
-        row = len(self._rows) if first_seq is None else bisect_left(self._firsts, first_seq)
-        return self._starts[row] / max(1, self._starts[-1])

@@ -1,7 +1,6 @@
 """The reference articles of a session: the first ones trained, in which it is counted which words
 occur together. They stay the same for its whole life."""
 
-from wikitopics.model import Minibatch
 from wikitopics.model.coherence import Occurrences
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.counts import REFERENCE_ARTICLES
@@ -38,7 +37,5 @@ class Reference:
     def occurrences(self) -> Occurrences:
         """Which of them contain which words."""
         if self._occurrences is None:
-            articles = self._articles
-            batch = Minibatch(articles.indptr, articles.word_ids, articles.counts)
-            self._occurrences = Occurrences(batch)
+            self._occurrences = Occurrences(self._articles.minibatch())
         return self._occurrences

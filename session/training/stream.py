@@ -5,20 +5,18 @@ interrupted and resumed run does exactly what an uninterrupted one does. Times a
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.crawler.texts.kind import BEFORE, Texts
-from wikitopics.model import Minibatch
 from wikitopics.session.errors import Damaged
 from wikitopics.session.options import HELD_OUT, KEEP_ARTICLES, PASSES, SEED
 from wikitopics.session.records import HELD_OUT_ALREADY, KNOWN_ID, NO_KNOWN_WORD, UNREAD, Progress
 from wikitopics.session.settings import Settings, load_model
 from wikitopics.session.sources import described
-from wikitopics.session.storage.articles import ArticleTopics
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.topics import model_row
 from wikitopics.session.storage.writer import Changes, SessionWriter
@@ -31,15 +29,8 @@ from wikitopics.session.training.held_out import (
     newest_scores,
     scored,
 )
-from wikitopics.session.training.passes import LastReading, Passes
-
-RENEWED_TOGETHER = 512
-"""The number of articles inferred again at a time when there is no minibatch left to train on."""
-LAST_READING = 0.1
-"""What the last reading adds to `lap`, in passes: it is far quicker than learning."""
-RENEWED_BESIDE = 2
-"""The number of articles inferred again for each one trained: enough to outpace the dropping of
-counts."""
+from wikitopics.session.training.passes import Passes
+from wikitopics.session.training.renewal import Renewal, stored_topics
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +90,8 @@ class Stream:
             self._held_out_wanted = len(self._held_out)
             self._source_ended = False
         self._passes: Passes | None = None
-        is_own = described(self.settings.source).own
-        self._has_last_reading: bool = is_own and self.settings[KEEP_ARTICLES] != "none"
-        """Whether the trained documents are read once more when all is learnt."""
         self._check_account()
-        self._last_reading: LastReading | None = None
-        """The last reading, once it goes on in this process."""
-        self._read_all = self.progress.finished
-        """Whether the last reading has come to its end since the last step."""
+        self.renewal = Renewal(store, self.models, self.progress, self.passes)
         self._ended = self.progress.finished
         """Whether `finish` has been called since the last step."""
         self._learnt = False
@@ -128,10 +113,6 @@ class Stream:
         trained = progress.pending_offset  # articles at the beginning of the first stretch
         if trained > first or total != trained + progress.pending:
             raise Damaged("pending holds another number of articles than progress.pending")
-        if progress.renew_from is not None and not progress.articles:
-            raise Damaged("progress.renew_from is set, but no article is trained")
-        if progress.in_last_reading and not self._has_last_reading:
-            raise Damaged("progress.renew_from is negative, but nothing is read once more")
 
     def as_committed(self) -> "Stream":
         """The stream as of the last commit, plus the blocks fed since; an unfinished step is
@@ -144,17 +125,6 @@ class Stream:
         for block in self._fed:
             stream.feed(block)
         return stream
-
-    @property
-    def renewing(self) -> bool:
-        """Whether some of the newest articles are left to infer again."""
-        return self.progress.renew_from is not None and not self.progress.in_last_reading
-
-    @property
-    def _readings(self) -> float:
-        """How often all documents are read; the last reading counts as part of one, since it takes
-        less time."""
-        return self.passes + LAST_READING if self._has_last_reading else self.passes
 
     @property
     def missing(self) -> int:
@@ -189,7 +159,7 @@ class Stream:
         progress.skip(KNOWN_ID, len(known))
         progress.crawled += len(block) + sum(block.skips.values())
         progress.position = block.position
-        progress.lap = None if block.lap is None else block.lap / self._readings
+        progress.lap = None if block.lap is None else block.lap / self.renewal.readings
         self.dirty = True
         if len(empty):
             self._changes.articles.append((empty, "skipped", None))
@@ -240,13 +210,8 @@ class Stream:
 
     def work(self) -> Work | None:
         """The work to do before more articles are fed; None if there is none."""
-        if self._trained_all():
-            if self._reads_once_more:
-                # The word counts are read from the file.
-                begins = self._last_reading is None
-                return Work(lambda _: self._read_once_more(), on_committed=begins)
-            if self.renewing:
-                return Work(lambda _: self._renew(RENEWED_TOGETHER), on_committed=True)
+        if self._trained_all() and self.renewal.is_left:
+            return Work(lambda _: self._infer_again(), on_committed=self.renewal.needs_commit)
         if not self.ready():
             return None
         # The articles to drop are chosen from those trained so far, independently of commits, and
@@ -263,14 +228,7 @@ class Stream:
 
     def done(self) -> bool:
         """Whether the session has ended: nothing is left to train on, or the limit is reached."""
-        if not self._trained_all():
-            return False
-        return not self._reads_once_more if self._has_last_reading else not self.renewing
-
-    @property
-    def _reads_once_more(self) -> bool:
-        """Whether documents are left to be read once more when all is learnt."""
-        return self._has_last_reading and self.progress.articles > 0 and not self._read_all
+        return self._trained_all() and not self.renewal.is_left
 
     def _trained_all(self) -> bool:
         """Whether nothing is left to train on, or the limit is reached."""
@@ -335,11 +293,11 @@ class Stream:
         """
         measures = self.measures_next
         self._ended = False
-        self._give_up_last_reading()
+        self.renewal.give_up_last_reading()
         size = self._step_size()
         ends_pass = self._ends_pass(self.progress.articles + size)
         # Read before anything slow: an abandoned step must not use the store during a commit.
-        old = self._to_renew(RENEWED_BESIDE * size) if self.renewing else None
+        old = self.renewal.beside(size)
         fresh = self._take_pending(min(size, self.progress.pending))
         again = fresh[:0]
         seqs_again = np.empty(0, np.int64)
@@ -348,7 +306,7 @@ class Stream:
         batch = Block.concatenate([fresh, again])
         thetas = self._learn(batch)
         if len(fresh):
-            topics = self._topics([theta[: len(fresh)] for theta in thetas])
+            topics = stored_topics(self.settings, [theta[: len(fresh)] for theta in thetas])
             self._changes.articles.append((fresh, "trained", topics))
             self._word_counts.add(fresh)
         if len(again):
@@ -356,7 +314,8 @@ class Stream:
             # document counts.
             _, last_places_from_end = np.unique(seqs_again[::-1], return_index=True)
             last = len(again) - 1 - last_places_from_end
-            topics = self._topics([theta[len(fresh) :][last] for theta in thetas])
+            latest = [theta[len(fresh) :][last] for theta in thetas]
+            topics = stored_topics(self.settings, latest)
             self._changes.again.append((seqs_again[last].tolist(), again.take(last), topics))
         self._curves.reference.add(fresh, self._changes)
         progress = self.progress
@@ -369,10 +328,10 @@ class Stream:
         self.dirty = True
         self._learnt = True
         if old is not None:
-            self.replace_topics(*old)
+            self.renewal.replace_topics(old, self._changes)
         if len(again):
             progress.renew_from = None  # learning all of them again includes this
-            progress.lap = progress.articles / progress.documents / self._readings
+            progress.lap = progress.articles / progress.documents / self.renewal.readings
         elif schedule.renewal_due(before, progress.articles):
             progress.renew_from = 0
         if ends_pass and self.settings[KEEP_ARTICLES] == "top":
@@ -388,11 +347,11 @@ class Stream:
     def _learn(self, batch: Block) -> list[NDArray[np.float32]]:
         """Teach each model these articles; returns their topic proportions in each, (n, K)."""
         if self._curves.half_life is not None:
-            latest = scored(self.models, _minibatch(batch), self.settings[SEED])
+            latest = scored(self.models, batch.minibatch(), self.settings[SEED])
             self.progress.prequential = newest_scores(self.progress.prequential, latest)
         thetas: list[NDArray[np.float32]] = []
         for model, size in zip(self.models, self.settings.batch_sizes, strict=True):
-            minibatch = _minibatch(batch)
+            minibatch = batch.minibatch()
             parts = []
             for start in range(0, len(batch), size):
                 part = minibatch[start : start + size]
@@ -419,78 +378,10 @@ class Stream:
                 progress.pending_offset = 0
         return Block.concatenate(parts)
 
-    def _to_renew(self, most: int) -> tuple[Sequence[int], Block, int | None]:
-        """Read articles to infer again: their numbers, the articles, and where to continue (None:
-        these are the last).
-
-        They were the newest when the stream last doubled. Each step infers some of them, so that no
-        start or pause takes long, and after a kill the same models continue.
-        """
-        progress = self.progress
-        assert progress.renew_from is not None
-        largest_power_of_two = 1 << (progress.articles.bit_length() - 1)
-        seqs, documents = self._store.recent(progress.renew_from, most, largest_power_of_two)
-        go_on_from = seqs[-1] + 1 if len(seqs) == most else None
-        return seqs, documents, go_on_from
-
-    def _renew(self, most: int) -> None:
-        """Infer up to this many articles again."""
-        self.replace_topics(*self._to_renew(most))
-
-    def replace_topics(
-        self,
-        seqs: Sequence[int],
-        documents: Block,
-        go_on_from: int | None,
-    ) -> None:
-        """Infer the articles of `_to_renew` again with the models as they are now."""
-        if seqs:
-            batch = _minibatch(documents)
-            inferred = [checked_rows(model, "local_proportions", batch) for model in self.models]
-            self._changes.renewed.append((seqs, self._topics(inferred)))
-        self.progress.renew_from = go_on_from
-        if go_on_from is None:
-            self._changes.drops_articles = True
+    def _infer_again(self) -> None:
+        """Infer the next articles again, now that all is learnt."""
+        self.renewal.infer_next(self._changes)
         self.dirty = True
-
-    def _read_once_more(self) -> None:
-        """Infer the next documents of the last reading with the finished models."""
-        progress = self.progress
-        if self._last_reading is None:
-            self._last_reading = LastReading(self._store)
-        first = 1
-        if progress.renew_from is not None:
-            first = max(1, -progress.renew_from)
-        seqs, documents, go_on_from = self._last_reading.take(first)
-        if seqs:
-            batch = _minibatch(documents)
-            self._changes.renewed.append((seqs, self._inferred(batch)))
-        learnt = self.passes / self._readings
-        if progress.lap is not None and progress.lap >= learnt:  # the source has been read
-            share = self._last_reading.share_before(go_on_from)
-            progress.lap = (self.passes + LAST_READING * share) / self._readings
-        if go_on_from is None:
-            self._read_all = True
-            self._changes.drops_articles = True
-            go_on_from = seqs[-1] + 1 if seqs else first
-        progress.renew_from = -go_on_from
-        self.dirty = True
-
-    def _give_up_last_reading(self) -> None:
-        """Begin the last reading anew when more is learnt."""
-        progress = self.progress
-        self._last_reading = None
-        self._read_all = False
-        if progress.in_last_reading:
-            progress.renew_from = None
-        if progress.lap is not None and self._has_last_reading:
-            progress.lap = min(progress.lap, self.passes / self._readings)
-
-    def _inferred(self, batch: Minibatch) -> ArticleTopics:
-        """What is stored of documents as the finished models infer them, which is what they infer
-        of the same texts later."""
-        thetas = [checked_rows(model, "infer", batch) for model in self.models]
-        return self._topics(thetas, fine=True)
 
     def finish(self, elapsed_seconds: float) -> None:
         """Finish at the end: measure, unless that has just been done, and infer the topics of the
@@ -504,7 +395,7 @@ class Stream:
         if self._curves.measured_at != articles:
             self._measure(elapsed_seconds)
         if described(self.settings.source).own and len(self._held_out):
-            inferred = self._inferred(_minibatch(self._held_out))
+            inferred = self.renewal.inferred(self._held_out)
             self._changes.held_out = (self._held_out, inferred)
         if self.progress.in_last_reading:
             self.progress.renew_from = None
@@ -542,13 +433,6 @@ class Stream:
         self._learnt = False
         self._expect_measurement()  # only now: a screen shows the last measurement that is saved
 
-    def _topics(
-        self, thetas: Sequence[NDArray[np.float32]], *, fine: bool = False
-    ) -> ArticleTopics:
-        """What is stored of each model's (n, K) proportions; ``fine``: in the fine form."""
-        keeps_all = self.settings[KEEP_ARTICLES] == "all"
-        return ArticleTopics.of(thetas, with_proportions=keeps_all, fine=fine)
-
     def _next_size(self) -> int:
         size = schedule.minibatch_size(self.progress.articles, self.settings.batch_size)
         if self.article_limit is not None:
@@ -574,9 +458,5 @@ class Stream:
         if not len(self._held_out):
             return
         if self._measured_on is None:
-            self._measured_on = HeldOut(_minibatch(self._held_out), self.settings[SEED])
+            self._measured_on = HeldOut(self._held_out.minibatch(), self.settings[SEED])
         self._curves.measure(self._measured_on, self.progress, elapsed_seconds, self._changes)
-
-
-def _minibatch(block: Block) -> Minibatch:
-    return Minibatch(block.indptr, block.word_ids, block.counts)

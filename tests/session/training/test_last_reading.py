@@ -8,7 +8,6 @@ import pytest
 
 from tests.session.rows import sql
 from tests.session.training.driving import MODELS, Driver, account
-from wikitopics.model import Minibatch
 from wikitopics.session.analysis.inference import saved_model
 from wikitopics.session.errors import Damaged
 from wikitopics.session.storage.reader import SessionReader
@@ -28,7 +27,7 @@ def differences(path, model):
         finished = saved_model(reader, model)
         pages = np.concatenate([part.page_ids for part in parts])
         assert pages.tolist() == reader.recorded_articles().page_ids.tolist()
-    batches = [Minibatch(part.indptr, part.word_ids, part.counts) for part in parts]
+    batches = [part.minibatch() for part in parts]
     inferred = np.concatenate([finished.infer(batch) for batch in batches])
     theta = np.zeros_like(inferred)
     row_of = np.repeat(np.arange(len(stored)), stored.lengths)
@@ -60,7 +59,7 @@ def test_a_stop_at_a_limit_reads_what_was_learnt_and_going_on_reads_all(sessions
 
 
 def test_it_is_the_last_stretch_of_the_lap(sessions, corpus, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.passes.READ_TOGETHER", 100)
+    monkeypatch.setattr("wikitopics.session.training.renewal.READ_TOGETHER", 100)
     driver = Driver(sessions("s", passes=2, model=(MODELS["lda"],)), corpus)
     laps = []
     while not driver.trainer.done():
@@ -80,7 +79,7 @@ def test_it_is_the_last_stretch_of_the_lap(sessions, corpus, monkeypatch):
 def test_interrupted_in_the_last_reading_equals_undisturbed(
     sessions, corpus, states, monkeypatch, passes, keep
 ):
-    monkeypatch.setattr("wikitopics.session.training.passes.READ_TOGETHER", 100)
+    monkeypatch.setattr("wikitopics.session.training.renewal.READ_TOGETHER", 100)
     monkeypatch.setattr("wikitopics.session.storage.writer.TOP_ARTICLES", 3)
     options = {"passes": passes, "keep_articles": keep}
     calm = sessions("calm", **options)
@@ -105,7 +104,7 @@ def test_interrupted_in_the_last_reading_equals_undisturbed(
 
 
 def test_more_learning_begins_it_anew(sessions, corpus, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.passes.READ_TOGETHER", 100)
+    monkeypatch.setattr("wikitopics.session.training.renewal.READ_TOGETHER", 100)
     path = sessions("s", passes=1)
     driver = Driver(path, corpus, limit=400)
     while not driver.trainer.progress.in_last_reading:

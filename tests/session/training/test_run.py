@@ -36,6 +36,7 @@ from wikitopics.session.errors import DiskFull, SessionError
 from wikitopics.session.storage.writer import HeartbeatWriter, SessionWriter
 from wikitopics.session.training import blocks as feed_module
 from wikitopics.session.training.blocks import JOBS_AHEAD
+from wikitopics.session.training.renewal import Renewal
 from wikitopics.session.training.run import Limits, Run, commit_due
 from wikitopics.session.training.stream import Stream
 
@@ -338,18 +339,21 @@ async def test_a_step_that_fails_saves_nothing_half_done(trainer_of, memory, mon
     await comes_to_its_end(trainer_of, memory)
 
 
-@pytest.mark.parametrize("work", ["step", "finish", "replace_topics"])
+@pytest.mark.parametrize(
+    ("part", "work"), [(Stream, "step"), (Stream, "finish"), (Renewal, "replace_topics")]
+)
 async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(
     trainer_of,
     memory,
     monkeypatch,
+    part,
     work,
 ):
     monkeypatch.setattr("wikitopics.session.training.run.PATIENCE", 0.1)
     renewed_at = 4 * FIRST_MINIBATCH  # articles: in the middle of the run
     rule = "wikitopics.session.training.schedule.renewal_due"
     monkeypatch.setattr(rule, lambda before, after: after == renewed_at)
-    real_work = getattr(Stream, work)
+    real_work = getattr(part, work)
     begun = threading.Event()
     let_go = threading.Event()
 
@@ -365,7 +369,7 @@ async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(
         await until_true(begun.is_set)
         run.stop("enough")
 
-    monkeypatch.setattr(Stream, work, slow)
+    monkeypatch.setattr(part, work, slow)
     try:
         assert await trainer_of(memory, meanwhile=stop) == "enough"
         now = status(trainer_of.path)
@@ -374,7 +378,7 @@ async def test_a_stop_gives_up_what_would_take_long_and_loses_nothing(
             assert now.articles < TRAINED
     finally:
         let_go.set()
-    monkeypatch.setattr(Stream, work, real_work)
+    monkeypatch.setattr(part, work, real_work)
     await comes_to_its_end(trainer_of, memory)
     # The second run began after the last batch that the first one had saved.
     batches_saved = now.crawled // crawled_with(BATCH)

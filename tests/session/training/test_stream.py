@@ -392,7 +392,7 @@ def test_of_many_articles_only_the_best_of_each_topic_stay_in_between(
 
 
 def test_old_articles_end_up_as_in_an_undisturbed_run(undisturbed, corpus_of, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.training.stream.RENEWED_TOGETHER", 100)
+    monkeypatch.setattr("wikitopics.session.training.renewal.RENEWED_TOGETHER", 100)
     monkeypatch.setattr("wikitopics.session.storage.articles.RECENT_ARTICLES", 700)
     many = corpus_of(1500, empty=range(100, 1400, 3))
     undisturbed(many, model=(MODELS["lda"], MODELS["scvb0"]))
@@ -425,7 +425,7 @@ def test_what_is_left_to_look_at_again_is_done_at_the_end(sessions, corpus_of):
     driver = Driver(path, many)
     while driver.trainer.progress.articles < 1060:
         driver.act()
-    assert driver.trainer.renewing
+    assert driver.trainer.renewal.renewing
     assert not driver.trainer.done()
     assert driver.run().trainer.progress.renew_from is None
 
@@ -438,7 +438,7 @@ def test_a_step_asks_the_session_for_nothing_once_it_learns(
 ):
     """It may have been given up by then, and the session be saved and closed beside it."""
     driver = Driver(sessions("s", model=(MODELS["lda"],)), corpus)
-    while not (driver.trainer.renewing and driver.trainer.ready()):
+    while not (driver.trainer.renewal.renewing and driver.trainer.ready()):
         driver.act()
     driver.trainer.commit(0.0, 0)
     model = driver.trainer.models[0]
