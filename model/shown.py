@@ -7,6 +7,7 @@ import numpy as np
 
 from wikitopics.model.coherence import Occurrences, associations
 from wikitopics.model.online import Leading, RelevantWords
+from wikitopics.model.relevance import scaled
 
 CANDIDATES = 30
 """The number of a topic's most relevant words among which those to show are chosen."""
@@ -30,14 +31,7 @@ def in_shown_order(
     orders = []
     for start in range(0, len(candidates.ids), TOPICS_AT_ONCE):
         topics = slice(start, start + TOPICS_AT_ONCE)
-        probabilities = candidates.probabilities[topics].astype(np.float64)
-        total = probabilities.sum(axis=1, keepdims=True)
-        weights = np.divide(
-            probabilities,
-            total,
-            out=np.zeros_like(probabilities),
-            where=total > 0,
-        )
+        weights = scaled(candidates.probabilities[topics])
         strengths = associations(candidates.ids[topics], reference)
         with_others = np.einsum("kij,kj->ki", strengths, weights)
         scores = candidates.relevances[topics] + weight * with_others

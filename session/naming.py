@@ -27,8 +27,8 @@ class ToldTopics:
     """What events have told of one model's topics."""
 
     names: tuple[str, ...]
-    """The name of each topic that events know: under which it was born, or to which it was renamed
-    since."""
+    """The name of each topic by which its next event is judged. A living topic keeps it, whatever
+    words are shown meanwhile, until another name has held for some time."""
     alive: frozenset[int]
     """The topics born and not dead."""
 

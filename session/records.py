@@ -81,13 +81,20 @@ def age(seconds: float) -> str:
     """A span of time in one unit: "38 s", "4 min", "2.5 h", "3 d"."""
     if seconds < 1:
         return "<1 s"
+    unit, size = _unit_for(seconds)
+    decimals = 1 if unit == "h" else 0
+    return f"{seconds / size:.{decimals}f} {unit}"
+
+
+def _unit_for(seconds: float) -> tuple[str, int]:
+    """The unit in which a span of time is told, and its length in seconds."""
     if seconds < 120:
-        return f"{seconds:.0f} s"
+        return "s", 1
     if seconds < 7_200:
-        return f"{seconds / 60:.0f} min"
+        return "min", 60
     if seconds < 172_800:
-        return f"{seconds / 3_600:.1f} h"
-    return f"{seconds / 86_400:.0f} d"
+        return "h", 3_600
+    return "d", 86_400
 
 
 SURE = 1.3
@@ -100,15 +107,8 @@ def left_in_words(seconds: float, low: float, high: float) -> str:
     "12 h left", or "10–14 h left" while the bounds are far apart."""
     if seconds < 1:
         return "<1 s left"
-    if seconds < 120:
-        unit, size = "s", 1
-    elif seconds < 7_200:
-        unit, size = "min", 60
-    elif seconds < 172_800:
-        unit, size = "h", 3_600
-    else:
-        unit, size = "d", 86_400
-    decimals = 1 if size >= 3_600 else 0
+    unit, size = _unit_for(seconds)
+    decimals = 1 if unit in ("h", "d") else 0
     first = _rounded(low / size, decimals)
     last = _rounded(high / size, decimals)
     if high > SURE * low and first != last:

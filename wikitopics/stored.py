@@ -423,8 +423,8 @@ class StoredSession:
 
     def counts(self) -> tuple[Minibatch, NDArray[np.int64]]:
         """(word counts, (D,) page ids) of all documents, held-out ones first, if the session has
-        kept them: of your own documents, and with `--keep-counts`. A model's `learn` and `infer`
-        take them unchanged.
+        kept them: of your own documents, with several passes, or with `--keep-counts`. A model's
+        `learn` and `infer` take them unchanged.
         """
         with self._open(), KeptCounts(self.path) as kept:
             documents = kept.documents(0, len(kept))

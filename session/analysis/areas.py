@@ -131,19 +131,16 @@ def areas(reader: SessionReader, model: str, n: int | None = None) -> list[Area]
     )
     groups = [topics[list(group)].tolist() for group in cut(nodes, len(topics), n)]
     groups.sort(key=lambda group: -float(newest.shares[group].sum()))
-    numbers = [number for number in range(len(groups) + 1) if number != OTHER]
+    numbers = [number for number in range(len(groups) + 1) if number != OTHER][: len(groups)]
+    word_ids = most_relevant_to(groups, newest.shown, newest.shares)
     relevant = {
         number: [words[id] for id in ids.tolist()]
-        for number, ids in zip(
-            numbers,
-            most_relevant_to(groups, newest.shown, newest.shares),
-            strict=False,
-        )
+        for number, ids in zip(numbers, word_ids, strict=True)
     }
     chosen = names(relevant, {})
     cut_areas = [
         _area(number, joined(chosen[number]), group, newest, given_names)
-        for number, group in zip(numbers, groups, strict=False)
+        for number, group in zip(numbers, groups, strict=True)
     ]
     return cut_areas + [area for area in found.areas if area.is_other]
 
@@ -219,12 +216,14 @@ def _area(
     newest: TopWords,
     given_names: Mapping[int, str],
 ) -> Area:
-    """The area of these topics. It has this name unless a large topic of it was given one."""
+    """The area of these topics. It has this name unless a large topic of it was given one; "other"
+    always has its own."""
     shares = newest.shares.astype(np.float64)
     largest_first = sorted(topics, key=lambda topic: -shares[topic])
     share = float(shares[topics].sum())
-    for topic in largest_first if number != OTHER else ():
-        if topic in given_names and shares[topic] >= NAMING * share:
+    for topic in largest_first:
+        is_named = topic in given_names and shares[topic] >= NAMING * share
+        if is_named and number != OTHER:
             name = given_names[topic]
             break
     return Area(number, name, share, tuple(largest_first))

@@ -32,12 +32,10 @@ def metrics_of(reader: SessionReader) -> tuple[Metric, ...]:
 
 
 def coherences(reader: SessionReader, model: str) -> list[float | None]:
-    """NPMI of each topic's leading words over the reference articles; the metric that the trainer
-    measures is the mean over all topics.
+    """NPMI of each topic's leading words over the articles that `counted_together` gives, or None
+    if there are none; the metric that the trainer measures is the mean over all topics.
 
-    As of the newest snapshot; empty before the first. In a session of an earlier version that has
-    not gone on yet (`is_of_held_out`), it is over the held-out articles; a topic has None if there
-    are none.
+    As of the newest snapshot; empty before the first.
     """
     newest = reader.newest_words(model)
     if newest is None:
@@ -49,24 +47,21 @@ def coherences(reader: SessionReader, model: str) -> list[float | None]:
 
 
 def counted_together(reader: SessionReader) -> Block:
-    """The articles in which coherence is counted."""
-    return reader.held_out() if is_of_held_out(reader) else reader.reference()
+    """The articles in which coherence is counted: the reference articles, or the held-out ones in a
+    session of an earlier version that has not gone on yet."""
+    reference = reader.reference()
+    return reference if len(reference) else reader.held_out()
 
 
 def coherence_remark(reader: SessionReader) -> str:
     """What people should know of the coherence of this session's topics; "" for nothing."""
-    if not is_of_held_out(reader):
+    if len(reader.reference()):
         return ""
     articles = noun(reader.settings().source)
     return (
         f"Coherence (npmi) is still that of an earlier version, counted in held-out {articles}, "
         f"until training goes on"
     )
-
-
-def is_of_held_out(reader: SessionReader) -> bool:
-    """Whether coherence is still that of an earlier version: in the held-out articles."""
-    return not len(reader.reference())
 
 
 def repeats_in_words(reader: SessionReader, model: str) -> str:

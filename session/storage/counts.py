@@ -269,24 +269,30 @@ class CountsReader(OpenedSession):
             articles = self.word_counts().articles
         return self.counter().counted_in(documents, articles.tolist())
 
-    def kept_rows(self) -> list[tuple[int, int]]:
-        """(number, number of articles) of each row of kept word counts, in the order of the
-        stream."""
-        columns = {"id": Count, "articles": PositiveCount}
-        return self.select("kept_counts", columns, "ORDER BY id", most=MOST_BLOCKS)
+    def counted_rows(self) -> list[tuple[int, int]]:
+        """(number of the first, how many) of the articles in each row of word counts, in the order
+        of the stream: of all, held-out ones first, or only of the newest trained ones if the
+        session does not keep its word counts."""
+        table, key = self._table_of_counts()
+        columns = {key: PositiveCount, "articles": PositiveCount}
+        return self.select(table, columns, f"ORDER BY {key}", most=MOST_BLOCKS)
 
-    def kept_documents(self, row_id: int, articles: int) -> Block:
+    def counted_documents(self, number: int, articles: int) -> Block:
         """The word counts of one of these rows."""
-        return stored_block(self, "kept_counts", "id", row_id, articles)
+        table, key = self._table_of_counts()
+        return stored_block(self, table, key, number, articles)
+
+    def _table_of_counts(self) -> tuple[str, str]:
+        """The table with the word counts of trained articles, and its key."""
+        if self.settings().keeps_counts:
+            return "kept_counts", "id"
+        return "recent", "first_seq"
 
     def trained_rows(self) -> list[tuple[int, int]]:
-        """(number, number of articles) of each row with word counts of trained articles, in the
-        order of the stream: of all, or only of the newest if the session does not keep its word
-        counts. Raises `Damaged`."""
+        """The `counted_rows` of trained articles. Raises `Damaged`."""
+        rows = self.counted_rows()
         if not self.settings().keeps_counts:
-            columns = {"first_seq": PositiveCount, "articles": PositiveCount}
-            return self.select("recent", columns, "ORDER BY first_seq", most=MOST_BLOCKS)
-        rows = self.kept_rows()
+            return rows
         lengths = [articles for _, articles in rows]
         starts = list(accumulate(lengths, initial=0))
         held_out = self.progress().held_out  # these come first
@@ -294,29 +300,22 @@ class CountsReader(OpenedSession):
             raise Damaged("kept_counts and progress.held_out do not match")
         return rows[starts.index(held_out) :]
 
-    def trained_documents(self, number: int, articles: int) -> Block:
-        """The word counts of one of these rows."""
-        if self.settings().keeps_counts:
-            return self.kept_documents(number, articles)
-        return stored_block(self, "recent", "first_seq", number, articles)
-
     def counts_of(self, seqs: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], Block]]:
         """The word counts of at least the articles with these numbers, and maybe of others:
         (numbers, block) for some at a time; nothing if those of some are not stored, as of older
         articles without `--keep-counts`, or if all take over `MOST_COMPARED` bytes."""
         kept = self.settings().keeps_counts
-        table, key = ("kept_counts", "id") if kept else ("recent", "first_seq")
-        columns = {key: Count, "articles": PositiveCount}
-        rows = self.select(table, columns, f"ORDER BY {key}", most=MOST_BLOCKS)
+        rows = self.counted_rows()
         n_stored = sum(articles for _, articles in rows)
         if not kept:
             n_stored += self.progress().held_out
+        table, _ = self._table_of_counts()
         ((size,),) = self._rows(f"SELECT total(length(documents)) FROM {table}")
         if n_stored < len(seqs) or size > MOST_COMPARED:
             return
         for first, articles in rows:
             numbers = first + np.arange(articles)
-            yield numbers, stored_block(self, table, key, first, articles)
+            yield numbers, self.counted_documents(first, articles)
         if kept:
             return
         held_out = self.held_out()
@@ -368,7 +367,7 @@ class KeptCounts(CountsReader):
                     f"the session {path} kept no word counts: train one in several passes, or with "
                     "`--keep-counts`"
                 )
-            self._kept = self.kept_rows()
+            self._kept = self.counted_rows()
         lengths = [articles for _, articles in self._kept]
         self._starts = list(accumulate(lengths, initial=0))
         self._block: tuple[int, Block] | None = None
@@ -404,7 +403,7 @@ class KeptCounts(CountsReader):
             if read_last == place:
                 return block
         row_id, articles = self._kept[place]
-        block = self.kept_documents(row_id, articles)
+        block = self.counted_documents(row_id, articles)
         self._block = (place, block)
         return block
 

@@ -110,7 +110,8 @@ _GIVEN_NAME = {
 
 
 class TopicReader(OpenedSession):
-    """Questions about models and their topics; a topic has at most its 20 most probable words."""
+    """Questions about models and their topics; of a topic's words, at most the 20 most
+    probable ones and the 20 shown first are stored."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection | None = None) -> None:
         super().__init__(path, connection)
@@ -325,15 +326,14 @@ class TopicReader(OpenedSession):
         return () if newest is None else self._names_at(model, newest)
 
     def _names_at(self, model: str, snapshot: TopWords) -> tuple[str, ...]:
-        """The same as of a snapshot."""
+        """As `topic_names`, as of a snapshot."""
         ids, _ = snapshot.shown
         made_of_words = names_of(ids, self.vocabulary())
         given = self.names_given(model)
         return tuple(given.get(topic, name) for topic, name in enumerate(made_of_words))
 
     def told_topics(self, model: int) -> ToldTopics | None:
-        """What events have told of the topics of the model of this number; None before its first
-        snapshot."""
+        """See `ToldTopics`, of the model of this number; None before its first snapshot."""
         columns = {"topic": Count, "name": TopicName, "alive": bool}
         rows = self.select("told_topics", columns, "WHERE model = ? ORDER BY topic", [model])
         if not rows:

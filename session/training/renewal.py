@@ -198,7 +198,7 @@ class LastReading:
         parts: list[Block] = []
         while row < len(self._rows) and len(seqs) < READ_TOGETHER:
             first, articles = self._rows[row]
-            parts.append(self._store.trained_documents(first, articles))
+            parts.append(self._store.counted_documents(first, articles))
             seqs += range(first, first + articles)
             row += 1
         go_on_from = self._firsts[row] if row < len(self._rows) else None

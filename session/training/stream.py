@@ -223,7 +223,8 @@ class Stream:
 
     def ready(self) -> bool:
         """Whether `step` has a minibatch to train on."""
-        size, untrained = self._next_size(), self._untrained
+        size = self._next_size()
+        untrained = self._untrained
         return min(size, untrained) > 0 and (self._source_ended or untrained >= size)
 
     def done(self) -> bool:

@@ -23,7 +23,7 @@ def differences(path, model):
     with SessionReader(path) as reader:
         stored = reader.proportions(model)
         rows = reader.trained_rows()
-        parts = [reader.trained_documents(first, articles) for first, articles in rows]
+        parts = [reader.counted_documents(first, articles) for first, articles in rows]
         finished = saved_model(reader, model)
         pages = np.concatenate([part.page_ids for part in parts])
         assert pages.tolist() == reader.recorded_articles().page_ids.tolist()
@@ -130,7 +130,7 @@ def test_without_kept_counts_the_newest_documents_are_read_once_more(sessions, c
     sql(path, "UPDATE settings SET value = 'false' WHERE key = 'keep_counts'")
     Driver(path, corpus).run()
     with SessionReader(path) as reader:
-        assert reader.kept_rows() == []
+        assert not reader.settings().keeps_counts
     assert differences(path, "scvb0").max() < AGREE
 
 

@@ -280,7 +280,7 @@ def test_the_account_counts_readings_and_the_lists_documents(sessions, corpus):
             "finished",
         )
         assert now.tokens == 3 * reader.word_counts().counts.sum()
-        assert sum(articles for _, articles in reader.kept_rows()) == 40 + 657
+        assert sum(articles for _, articles in reader.counted_rows()) == 40 + 657
         ends = [657, 2 * 657]
         measured = reader.curve("lda", "log_likelihood").articles.tolist()
     assert all(any(0 <= point - end < 64 for point in measured) for end in ends)
