@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.data import CORPORA, split
+from benchmarks.data import CORPORA, batch_of, split
 from benchmarks.harness import Experiment, Figures
 from benchmarks.measuring import growing, learn_all
 from benchmarks.peers import words_of
@@ -73,15 +73,7 @@ def halves(documents: Minibatch) -> tuple[Minibatch, Minibatch]:
 
 def counted(documents: list[NDArray[np.int32]]) -> Minibatch:
     """Word ids, each as often as it occurs, as a minibatch."""
-    indptr = [0]
-    word_ids = []
-    counts = []
-    for words in documents:
-        ids, times = np.unique(words, return_counts=True)
-        word_ids.append(ids)
-        counts.append(times)
-        indptr.append(indptr[-1] + len(ids))
-    return Minibatch(np.array(indptr), np.concatenate(word_ids), np.concatenate(counts))
+    return batch_of([np.unique(words, return_counts=True) for words in documents])
 
 
 def first_ones(
