@@ -102,7 +102,7 @@ class Monitor:
         self._bytes_before = progress.bytes_read
         """The bytes that earlier runs have read."""
         earlier: dict[str, float] = {}
-        if not progress.again:  # later passes go at another pace than the first, so far unknown
+        if not any(self._stage()):  # a later one goes at another pace, so far unknown
             earlier = {name: goal.done for name, goal in self._goals().items()}
         self._time_left = TimeLeft(earlier, progress.elapsed_seconds)
         self._left: Left | None = None
@@ -246,11 +246,16 @@ class Monitor:
         if run.state != "running" or run.feed.activity.pace:
             self._time_left.pause()
             return None
-        is_later_pass = run.stream.progress.again > 0
         seconds = run.limits_left().seconds
         return self._time_left.note(
-            time.monotonic(), self._goals(), stage=is_later_pass, most=seconds
+            time.monotonic(), self._goals(), stage=self._stage(), most=seconds
         )
+
+    def _stage(self) -> tuple[bool, bool]:
+        """Whether the run is in a later pass, and whether it is in the last reading: each of these
+        goes at a pace of its own."""
+        progress = self._run.stream.progress
+        return progress.again > 0, progress.in_last_reading
 
     def _goals(self) -> dict[str, Goal]:
         """What ends the run, and how far it is towards that."""

@@ -203,7 +203,11 @@ class TimeLeft:
             left = time_left(marks.times, marks.done, self._clock, goal.left)
             if left is None:
                 return None
-            soonest = Left(*map(min, soonest, left))
+            soonest = Left(
+                min(soonest.seconds, left.seconds),
+                min(soonest.low, left.low),
+                min(soonest.high, left.high),
+            )
         return soonest if math.isfinite(soonest.seconds) else None
 
     def _steady(self, estimate: Left | None) -> Left | None:
@@ -219,9 +223,8 @@ class TimeLeft:
                 return counted_down
             within = min(SETTLING, estimate.seconds / 10)
             part = -math.expm1(-passed / within)
-            estimate = Left(
-                *(old + part * (new - old) for old, new in zip(counted_down, estimate, strict=True))
-            )
+            pairs = zip(counted_down, estimate, strict=True)
+            estimate = Left(*(old + part * (new - old) for old, new in pairs))
         self._said = estimate
         self._said_at = self._clock
         return estimate

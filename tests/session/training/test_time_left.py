@@ -242,6 +242,17 @@ def test_a_trainer_tells_its_time_left_only_while_it_trains_at_a_pace_of_its_own
     assert trainer.beat(lap=0.1).seconds_left is None, "a source that spreads its articles"
 
 
+def test_the_last_reading_has_a_pace_of_its_own(monkeypatch):
+    trainer = Trainer(monkeypatch)
+    for beat in range(100):
+        assert trainer.beat(lap=0.9 * beat / 100).seconds_left != 0
+    trainer.progress.renew_from = -1
+    assert trainer.beat(lap=0.9).seconds_left is None
+    for beat in range(40):
+        said = trainer.beat(lap=0.9 + 0.1 * beat / 80)
+    assert said.seconds_left == pytest.approx(20, rel=0.1)
+
+
 def test_the_limits_of_a_run_count(monkeypatch):
     trainer = Trainer(monkeypatch, Limits(hours=1))
     said = trainer.beat()
