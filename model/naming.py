@@ -52,7 +52,7 @@ def all_words_fit(name: Sequence[Hashable], ordered: Sequence[Hashable]) -> bool
 
 def _same_word(one: str, other: str) -> bool:
     """Whether two words differ only in their last letters: "film" and "films", "party" and
-    "parties", but not "band" and "bank", or "car" and "card".
+    "parties", "game" and "gaming", but not "band" and "bank", or "car" and "card".
 
     Titles, which have capitals, differ even then: "Iran" and "Iraq".
     """
@@ -60,6 +60,8 @@ def _same_word(one: str, other: str) -> bool:
     if is_title:
         return False
     short, long = sorted((one, other), key=len)
+    if long.isascii() and long.endswith("ing") and short in _other_forms(long):
+        return True
     if len(short) < SHORTEST_STEM or len(long) - len(short) > LONGEST_ENDING:
         return False
     is_latin = long.isascii()
@@ -71,3 +73,13 @@ def _same_word(one: str, other: str) -> bool:
         return long == f"{stem}ies"
     shortest_stem = 5 if is_latin else 4
     return len(stem) >= shortest_stem and long.startswith(stem)
+
+
+def _other_forms(participle: str) -> tuple[str, ...]:
+    """The forms that a word ending in "ing" may have besides: of "playing" "play" and "played"; of
+    "racing" "race"."""
+    stem = participle.removesuffix("ing")
+    if len(stem) < SHORTEST_STEM:
+        return ()
+    forms = (f"{stem}e", f"{stem}ed", f"{stem}es")
+    return forms if len(stem) == SHORTEST_STEM else (*forms, stem, f"{stem}s")

@@ -29,15 +29,20 @@ class TopicCard(Lines):
     _row: TopicRow | None = None
     _model = ""
     _session: SessionView | None = None
-    _articles: Sequence[ArticleRow] = ()
+    _articles: Sequence[ArticleRow] | None = None
+    """The articles most about the topic; None until they are known."""
 
     def show(
         self, row: TopicRow | None, session: SessionView, choice: Choice, why: str = ""
     ) -> None:
         """``why``: the reason for showing this topic."""
+        model = choice.model_of(session)
+        before = None if self._row is None else self._row.topic
+        if row is None or row.topic != before or model != self._model:
+            self._articles = None
         self._row = row
         self._session = session
-        self._model = choice.model_of(session)
+        self._model = model
         if row is None:
             name(self, "Topic")
         else:
@@ -63,10 +68,11 @@ class TopicCard(Lines):
             return [[(" no topic selected", "muted")]]
         summary = self._summary(row, width)
         words = self._words(row, width, height - 1)
-        if not self._articles:
+        articles = self._articles
+        if articles is not None and not articles:
             return [summary, *words]
         if height - 1 - len(words) > TITLES:
-            return [summary, *words, *self._listed(self._articles, width)]
+            return [summary, *words, *self._listed(articles or (), width)]
         return [summary, self._titles(width), *self._words(row, width, height - 2)]
 
     def _listed(self, articles: Sequence[ArticleRow], width: int) -> list[Line]:
@@ -85,10 +91,10 @@ class TopicCard(Lines):
         return lines
 
     def _titles(self, width: int) -> Line:
-        """The titles of the most typical articles, as many as fit a line."""
+        """The titles of the most typical articles, as many as fit a line; empty until known."""
         assert self._session is not None
         label = f" {self._session.noun} "
-        titles = titles_shown(article.title for article in self._articles)
+        titles = titles_shown(article.title for article in self._articles or ())
         line: Line = [(label, "muted")]
         for title in fitting(titles, width - cell_len(label) - 1, APART):
             line += [(title, ""), (APART, "muted")]

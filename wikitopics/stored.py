@@ -128,7 +128,7 @@ class Topics(list[Topic]):
                 topic.name,
                 topic.share,
                 course_of(history, topic.number),
-                topic.words[:10],
+                topic.shown,
                 topic.titles,
             )
             for topic in shown

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from wikitopics.model.areas import NONE, OTHER, Areas
 from wikitopics.model.changes import OBSERVATIONS, Change, TopicState, changes, living
-from wikitopics.model.naming import all_words_fit, most_words_fit
+from wikitopics.model.naming import most_words_fit
 from wikitopics.session.naming import ToldTopics, joined, names_of, parts
 from wikitopics.session.records import TopicEvent, TopWords
 from wikitopics.session.training.schedule import observation_due
@@ -71,29 +71,23 @@ class Chronicle:
         self._names = list(newest)
         for topic in sorted(stay_alive):
             name = names_before[topic]
-            if not (is_observation and self._has_another_name(topic, name, newest[topic])):
-                self._names[topic] = name
-            elif not self._fits_at_any_observation(topic, name):
-                # A name that still fitted at one of the observations is replaced without an event.
+            is_told = (
+                is_observation
+                and all(self._fits(topic, newest[topic]))
+                and not any(self._fits(topic, name))
+            )
+            if is_told:
                 latest.append(Change("renamed", topic))
+            else:
+                self._names[topic] = name
         return [self._event(change, names_before) for change in latest]
 
-    def _has_another_name(self, topic: int, old: str, new: str) -> bool:
-        """Whether at each of the last observations the new name has fitted the topic, and some word
-        of the old name has not."""
-        for state in self._observations:
-            words = self._words_shown(topic, state)
-            old_fits_wholly = all_words_fit(parts(old), words)
-            new_fits = most_words_fit(parts(new), words)
-            if old_fits_wholly or not new_fits:
-                return False
-        return True
-
-    def _fits_at_any_observation(self, topic: int, name: str) -> bool:
-        return any(
+    def _fits(self, topic: int, name: str) -> list[bool]:
+        """Whether the name fitted the topic at each of the last observations."""
+        return [
             most_words_fit(parts(name), self._words_shown(topic, state))
             for state in self._observations
-        )
+        ]
 
     def _words_shown(self, topic: int, state: TopicState) -> list[str]:
         """A topic's words in the order in which they are shown."""

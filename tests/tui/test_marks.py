@@ -213,6 +213,9 @@ async def test_the_card_has_titles_in_a_line_or_articles_one_per_line(shown, liv
         card.show_articles([replace(articles[0], title="鉄道駅" * 30)])
         assert lines(12)[1].endswith("…")
         assert cell_len(lines(12)[1]) < 70
+        card.show(session.topics_of("lda")[2], session, app.choice)
+        assert lines(12)[1] == "", "those of another topic are not shown"
+        assert len(lines(12)) == 12, "the words stay where they are"
         card.show_articles([])
         assert len(lines(12)) == 11
 

@@ -343,6 +343,7 @@ def test_a_notebook_shows_tables_that_load_nothing_with_everything_escaped(notes
         assert not re.search(r"(?:src|href)=|https?:|<script|@import|url\(", page)
     assert "3 topics of lda" in pages[0]
     assert topics[0].name in pages[1]
+    assert " ".join(topics[0].shown) in pages[1]
     assert all(f"<th>{word}</th>" in pages[2] for word in topics[0].words)
     assert len(topics[0].own) == len(topics[0].words)
     hostile = "<script>&\x1b[31m\u202e\"'"
@@ -350,6 +351,7 @@ def test_a_notebook_shows_tables_that_load_nothing_with_everything_escaped(notes
         notes.topics()[0],
         name=hostile,
         words=(hostile,),
+        shown=(hostile,),
         probabilities=(0.5,),
         own=(0.5,),
         titles=(hostile, "a title"),

@@ -44,6 +44,25 @@ def test_words_come_in_three_orders(cli, trained, top):
         assert all(" ".join(first) in table for first in words.values())
 
 
+def test_the_table_fits_its_terminal(cli, trained, monkeypatch):
+    head, *piped = cli("topics").out.splitlines()
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    widest = max(map(len, [head, *piped]))
+    monkeypatch.setenv("COLUMNS", str(widest))
+    assert cli("topics").out.splitlines() == [head, *piped]
+    monkeypatch.setenv("COLUMNS", "60")
+    first, titles, *lines = cli("topics").out.splitlines()
+    indent = head.index("name")
+    assert head.startswith(first.removesuffix("\u2026"))
+    assert titles == " " * indent + "titles"
+    assert len(lines) == 2 * len(piped)
+    for whole, line, below in zip(piped, lines[::2], lines[1::2], strict=True):
+        assert max(len(line), len(below)) <= 60
+        assert whole.startswith(line.removesuffix("\u2026"))
+        assert below.startswith(" " * indent)
+        assert below.strip().removesuffix("\u2026") in whole
+
+
 def test_a_topic_is_renamed_everywhere_and_back(cli, trained, tmp_path):
     before = names(cli)
     outcome = cli.ok("topics", "rename", 2, "  rivers \n and lakes ")

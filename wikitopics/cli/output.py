@@ -6,6 +6,7 @@ import json
 import os
 import re
 import select
+import shutil
 import sys
 import time
 import traceback
@@ -116,6 +117,29 @@ def column(texts: Iterable[str], head: str) -> Iterator[str]:
     cells = [head, *map(visible, texts)]
     width = max(map(cell_len, cells))
     return (text + " " * (width - cell_len(text)) for text in cells)
+
+
+def put_table(rows: Sequence[tuple[str, str]], indent: int) -> None:
+    """Print a table for people, whose last column is apart.
+
+    On a terminal that is too narrow for it, the last column stands below the others, ``indent``
+    cells from the left, and what is too long for a line is cut.
+    """
+    from rich.cells import cell_len, set_cell_size
+
+    whole = [f"{visible(start)}  {visible(last)}".rstrip() for start, last in rows]
+    width = shutil.get_terminal_size().columns
+    if not sys.stdout.isatty() or max(map(cell_len, whole), default=0) <= width:
+        for line in whole:
+            put_line(line)
+        return
+    for start, last in rows:
+        for text in (visible(start).rstrip(), " " * indent + visible(last)):
+            cut = text
+            if cell_len(text) > width:
+                cut = f"{set_cell_size(text, width - 1).rstrip()}\u2026"
+            if cut.strip():
+                put_line(cut)
 
 
 def put_json(value: object) -> None:

@@ -13,6 +13,7 @@ from wikitopics.cli.output import (
     objects,
     put_json,
     put_line,
+    put_table,
     say,
 )
 from wikitopics.session.errors import NO_TOPICS, BadUsage
@@ -80,9 +81,10 @@ def topics(
     change in that share, in percentage points, since half as many articles had been read. npmi is
     the coherence of the most probable words: how strongly they tend to occur together in articles
     that were learnt (-1 to 1). Words that tell a topic apart and go with one another come first;
-    of forms of one word, only one is listed. The titles are those of the most typical articles. A
-    topic is in use if it has more than a thousandth of the words. --json gives all topics, with
-    their words by probability, and ten as shown here.
+    of forms of one word, only one is listed. The titles are those of the most typical articles; if
+    the terminal is too narrow, they are listed below, and lines are cut. A topic is in use if it
+    has more than a thousandth of the words. --json gives all topics, with their words by
+    probability, and ten as shown here.
 
     Examples:
       wikitopics topics --top 8
@@ -165,16 +167,16 @@ def _list(
     head, *padded_names = column(labels, "name")
     lines = [in_line(word for word, _ in words[row.topic]) for row in shown]
     words_head, *padded_words = column(lines, "words")
-    if shown:
-        put_line(f"topic  share  trend   npmi  {head}  {words_head}  titles")
+    table = []
     for row, name, topic_words in zip(shown, padded_names, padded_words, strict=True):
         coherence = npmi[row.topic]
         npmi_text = "" if coherence is None else f"{coherence:.2f}"
-        line = (
-            f"{row.topic:5} {row.share:6.1%} {100 * row.change:+6.2f} {npmi_text:>6}  "
-            f"{name}  {topic_words}  {APART.join(titles[row.topic])}"
-        )
-        put_line(line.rstrip())
+        start = f"{row.topic:5} {row.share:6.1%} {100 * row.change:+6.2f} {npmi_text:>6}  "
+        table.append((f"{start}{name}  {topic_words}", APART.join(titles[row.topic])))
+    if shown:
+        start = "topic  share  trend   npmi  "
+        table.insert(0, (f"{start}{head}  {words_head}", "titles"))
+        put_table(table, indent=len(start))
     if not every:
         _say_left_out(len(rows) - len(in_use), len(rows), "not in use")
         _say_left_out(len(in_use) - len(shown), len(rows), "hidden")

@@ -60,6 +60,13 @@ def test_births_new_names_and_deaths_are_told_once_they_have_lasted():
     ]
 
 
+def test_a_name_that_changes_word_by_word_is_told_too():
+    drift = {91: 20, 128: 20, 182: 20, 256: 21, 363: 22, 512: 23, 725: 24}
+    snapshots = [snapshot(articles, [first, 0, 0, 0, 0]) for articles, first in drift.items()]
+    start = snapshot(64, [20, 0, 0, 0, 0])
+    assert told(chronicle(), [start, *snapshots])[1:] == [(725, f"#0 is now {name(24)}")]
+
+
 def test_the_story_is_the_same_wherever_a_trainer_stopped():
     whole = chronicle()
     events = told(whole, STORY)
