@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from wikitopics.model.meetings import Meetings
 from wikitopics.model.naming import all_words_fit
-from wikitopics.model.online import IN_USE, Leading, OnlineModel
+from wikitopics.model.online import IN_USE, OnlineModel
 from wikitopics.model.places import ROUNDS, places
-from wikitopics.model.relevance import most_relevant_to
 
 Floats = NDArray[np.float64]
 Topics = NDArray[np.int64]
@@ -377,21 +376,41 @@ STEM = 4
 """The fewest letters that make a stem; shorter words must be equal."""
 
 
+def words_of_groups(
+    groups: Sequence[Sequence[int]],
+    shown: NDArray[np.integer],
+    shares: NDArray[np.floating],
+) -> list[list[int]]:
+    """The words of each group of topics, by id: the first word shown of each of its topics, that of
+    the largest topic first, then the second of each, and so on.
+
+    shown: (K, n) the words shown of each topic, by id
+    shares: (K,) each topic's share of the corpus
+    """
+    words_of = []
+    for group in groups:
+        topics = np.array(group, np.int64)
+        largest_first = topics[np.argsort(-shares[topics], kind="stable")]
+        by_rank = shown[largest_first].T.ravel().tolist()
+        words_of.append(list(dict.fromkeys(by_rank)))
+    return words_of
+
+
 def names(
-    relevant: Mapping[int, Sequence[str]], before: Mapping[int, Sequence[str]]
+    words_of: Mapping[int, Sequence[str]], before: Mapping[int, Sequence[str]]
 ) -> dict[int, tuple[str, ...]]:
     """The words of each area's name; no two words in all the names have the same stem.
 
-    relevant: each area's words, the most relevant first, of the largest area first. before: earlier
-    names, which are kept while their words are among the first.
+    words_of: each area's words, of the largest area first. before: earlier names, which are kept
+    while their words are among the first.
     """
     chosen: dict[int, tuple[str, ...]] = {}
     used: list[str] = []
-    for area, words in relevant.items():
+    for area, words in words_of.items():
         if area in before and all_words_fit(before[area], words):
             chosen[area] = tuple(before[area])
             used += chosen[area]
-    for area, words in relevant.items():
+    for area, words in words_of.items():
         if area in chosen:
             continue
         name: list[str] = []
@@ -528,16 +547,16 @@ class Areas:
         now = places(_with_bonds(self.far, areas), earlier[topics], rounds)
         return replace(self, places=now.astype(np.float32))
 
-    def relevant(
+    def words(
         self,
-        shown: Leading,
+        shown: NDArray[np.integer],
         shares: NDArray[np.floating],
         words: Sequence[str],
     ) -> dict[int, list[str]]:
-        """The words of each area, the most relevant first, of the largest area first; without
+        """The words of each area as of `words_of_groups`, of the largest area first; without
         `OTHER`.
 
-        shown: words of all K topics
+        shown: (K, n) the words shown of each topic, by id
         shares: (K,) each topic's share of the corpus
         words: the vocabulary, by id
         """
@@ -545,8 +564,7 @@ class Areas:
         members.pop(OTHER, None)
         sizes = {area: float(shares[topics].sum()) for area, topics in members.items()}
         by_size = sorted(members, key=lambda area: -sizes[area])
-        word_ids = most_relevant_to([members[area] for area in by_size], shown, shares)
-        relevant = {}
-        for area, ids in zip(by_size, word_ids, strict=True):
-            relevant[area] = [words[word] for word in ids.tolist()]
-        return relevant
+        word_ids = words_of_groups([members[area] for area in by_size], shown, shares)
+        return {
+            area: [words[word] for word in ids] for area, ids in zip(by_size, word_ids, strict=True)
+        }

@@ -9,7 +9,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.areas import OTHER, Areas, Node, cut, names, tree
+from wikitopics.model.areas import OTHER, Areas, Node, cut, names, tree, words_of_groups
 from wikitopics.model.distances import distances
 from wikitopics.model.online import IN_USE
 from wikitopics.model.relevance import most_relevant_to
@@ -99,8 +99,8 @@ def atlas(reader: SessionReader, model: str) -> Atlas | None:
     grouping = stored or _by_words(newest)
     chosen = grouping.names
     if not chosen:
-        relevant = grouping.relevant(newest.shown, newest.shares, words)
-        chosen = names(relevant, {})
+        shown_ids, _ = newest.shown
+        chosen = names(grouping.words(shown_ids, newest.shares, words), {})
     areas = []
     for number, topics in grouping.members.items():
         name = OTHER_NAME if number == OTHER else joined(chosen[number])
@@ -132,12 +132,12 @@ def areas(reader: SessionReader, model: str, n: int | None = None) -> list[Area]
     groups = [topics[list(group)].tolist() for group in cut(nodes, len(topics), n)]
     groups.sort(key=lambda group: -float(newest.shares[group].sum()))
     numbers = [number for number in range(len(groups) + 1) if number != OTHER][: len(groups)]
-    word_ids = most_relevant_to(groups, newest.shown, newest.shares)
-    relevant = {
-        number: [words[id] for id in ids.tolist()]
-        for number, ids in zip(numbers, word_ids, strict=True)
+    shown_ids, _ = newest.shown
+    word_ids = words_of_groups(groups, shown_ids, newest.shares)
+    words_of = {
+        number: [words[id] for id in ids] for number, ids in zip(numbers, word_ids, strict=True)
     }
-    chosen = names(relevant, {})
+    chosen = names(words_of, {})
     cut_areas = [
         _area(number, joined(chosen[number]), group, newest, given_names)
         for number, group in zip(numbers, groups, strict=True)

@@ -117,9 +117,10 @@ class Curves:
         is_observation = observation_due(self.kept_at, snapshot.articles, self.half_life)
         rounds = ROUNDS if is_observation else 0
         areas = Areas.of(self._models[number], self.meetings[number], before, rounds)
-        relevant = areas.relevant(snapshot.shown, snapshot.shares, self._words)
+        shown_ids, _ = snapshot.shown
+        words = areas.words(shown_ids, snapshot.shares, self._words)
         names_before = {} if before is None else before.names
-        return replace(areas, names=area_names(relevant, names_before))
+        return replace(areas, names=area_names(words, names_before))
 
     def measure(
         self,

@@ -25,6 +25,7 @@ from wikitopics.model.areas import (
     tree,
     usual_number,
     word_similarity,
+    words_of_groups,
 )
 from wikitopics.model.meetings import ENOUGH, Meetings
 
@@ -235,10 +236,15 @@ def test_topics_of_no_area_are_on_the_map_without_a_name():
     assert placed.places.shape == (24, 2)
     assert OTHER in placed.members
     ids = np.arange(24 * 3, dtype=np.int32).reshape(24, 3)
-    leading = (ids, np.full((24, 3), 0.1, np.float32))
     words = [f"word{number}" for number in range(24 * 3)]
-    relevant = placed.relevant(leading, np.full(24, 1 / 24), words)
-    assert relevant.keys() == placed.members.keys() - {OTHER}
+    named = placed.words(ids, np.full(24, 1 / 24), words)
+    assert named.keys() == placed.members.keys() - {OTHER}
+
+
+def test_an_area_is_named_by_its_largest_topics():
+    shown = np.array([[0, 1, 2], [3, 1, 4], [5, 6, 7], [8, 9, 0]])
+    shares = np.array([0.1, 0.4, 0.2, 0.3])
+    assert words_of_groups([[0, 1], [2], []], shown, shares) == [[3, 0, 1, 4, 2], [5, 6, 7], []]
 
 
 def test_numbers_leave_out_topics_of_no_area():
