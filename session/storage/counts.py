@@ -194,7 +194,10 @@ class CountsReader(OpenedSession):
         together; none in a session of an earlier version that has not gone on yet."""
         if self._format() < WITH_REFERENCE:
             return Block.concatenate([])
-        return Block.concatenate([block for _, block in self._counts("reference")])
+        articles = Block.concatenate([block for _, block in self._counts("reference")])
+        if len(articles) > REFERENCE_ARTICLES:
+            raise Damaged(f"reference has over {REFERENCE_ARTICLES:,} articles")
+        return articles
 
     def words_of(self, article: ArticleRow) -> Counted | None:
         """The words of one article; None if they are not stored, which is usual for older

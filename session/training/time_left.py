@@ -137,8 +137,12 @@ class Marks:
         self.done: list[float] = []
 
     def add(self, now: float, done: float) -> None:
-        """Note how far it is; a moment at which nothing is new is no mark."""
+        """Note how far it is; a moment at which nothing is new is no mark, and one moment, as after
+        a pause, is one mark."""
         if self.done and done == self.done[-1]:
+            return
+        if self.times and now == self.times[-1]:
+            self.done[-1] = done
             return
         if len(self.times) >= 2:
             spacing = min(SPACING, (now - self.times[0]) / 50)

@@ -20,6 +20,7 @@ from tests.corpora import write_corpus
 from tests.session.rows import sql
 from wikitopics.session.control import hide_topics, rename
 from wikitopics.session.errors import NotASession
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.decoding import pack_state
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
@@ -456,6 +457,17 @@ def test_articles_to_infer_anew_before_any_is_trained_are_damage(
     )
     sql(path, "UPDATE progress SET renew_from = 0")
     one_line(cli("train", "--articles", 190), 5, "damaged", "progress.renew_from")
+
+
+def test_more_reference_articles_than_are_ever_kept_are_damage(cli, whole, home, one_line):
+    home.mkdir()
+    path = home / "default.db"
+    shutil.copy(whole, path)
+    with SessionReader(path) as reader:
+        articles = reader.reference()
+    too_many = Block.concatenate([articles] * (5000 // len(articles) + 1))
+    sql(path, "UPDATE reference SET documents = ?", too_many.to_bytes())
+    one_line(cli("topics"), 5, "damaged", "reference has over 5,000 articles")
 
 
 def test_damage_of_added_texts_and_of_seeds_is_answered_cleanly(cli, home, tmp_path):

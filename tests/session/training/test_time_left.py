@@ -268,3 +268,10 @@ def test_the_limits_of_a_run_count(monkeypatch):
         trainer.stream.articles_taken = 5 * beat
         said = trainer.beat()
     assert said.seconds_left == pytest.approx(50, rel=0.05)
+
+
+def test_a_run_that_is_paused_after_each_heartbeat_has_no_time_left_to_tell():
+    times = TimeLeft({}, 0.0)
+    for beat in range(20):
+        assert times.note(beat, {"articles": Goal(beat, 100 - beat)}) is None
+        times.pause()
