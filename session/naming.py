@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from wikitopics.model.coherence import Occurrences
 from wikitopics.model.naming import first_forms, name_words
-from wikitopics.model.online import Leading, OnlineModel
+from wikitopics.model.online import IN_USE, Leading, OnlineModel, RelevantWords
 from wikitopics.model.relevance import RELEVANCE
 from wikitopics.model.shown import CANDIDATES, in_shown_order
 from wikitopics.session.errors import BadUsage
@@ -39,11 +39,15 @@ def shown_words(
     """The ``n`` words of each topic of a model that are shown first, in that order; of several
     forms of a word only one, unless there are too few others.
 
-    ``reference``: documents in which it is counted which words go together; ``words``: the
-    vocabulary, by id.
+    ``reference``: documents in which it is counted which words go together, for topics in use;
+    ``words``: the vocabulary, by id.
     """
-    candidates = model.relevant_words(max(n, CANDIDATES), RELEVANCE)
-    ids, probabilities = forms_last(in_shown_order(candidates, reference), words)
+    ids, probabilities, relevances = model.relevant_words(max(n, CANDIDATES), RELEVANCE)
+    in_use = np.flatnonzero(model.topic_shares() > IN_USE)
+    candidates = RelevantWords(ids[in_use], probabilities[in_use], relevances[in_use])
+    if len(in_use):
+        ids[in_use], probabilities[in_use] = in_shown_order(candidates, reference)
+    ids, probabilities = forms_last((ids, probabilities), words)
     return np.ascontiguousarray(ids[:, :n]), np.ascontiguousarray(probabilities[:, :n])
 
 

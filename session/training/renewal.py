@@ -73,6 +73,8 @@ class Renewal:
             raise Damaged("progress.renew_from is set, but no article is trained")
         if progress.in_last_reading and not self._has_last_reading:
             raise Damaged("progress.renew_from is negative, but nothing is read once more")
+        if abs(progress.renew_from or 0) > progress.next_seq:
+            raise Damaged("progress.renew_from is out of range")
 
     @property
     def readings(self) -> float:
