@@ -228,6 +228,7 @@ def test_a_large_session_is_told_in_three_megabytes(found):
         ],
         shares=[(64 * n, 0.003 + n % 7 / 1e4, 0.002) for n in range(1, 49)],
         articles=[("A title that is not too short", address, 0.9)] * 10,
+        titles=["A title that is not too short"] * 3,
     )
     numbers = np.arange(1, 10_001)
     curve = Curve(numbers * 64, numbers * 6400, numbers * 1.0, 1000 + 5000 / numbers)
