@@ -73,7 +73,9 @@ async def test_every_key_typed_ahead(open_app, live, tmp_path, monkeypatch, owne
         await pilot.pause()
         while len(app.screen_stack) > 1:
             await pilot.press("escape")
-        await seeing.press(pilot, "escape", "1", shows="lda 1,3")
+        # What the keys have chosen there depends on which view was open when each was read.
+        await seeing.press(pilot, "escape", "1", shows="after 12,480 articles")
+        assert is_open(app, "Dashboard")
     assert begun
 
 
