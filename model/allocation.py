@@ -303,6 +303,7 @@ class Rebirth:
 class DirichletAllocation(LambdaModel):
     """Latent Dirichlet allocation, however it is learnt."""
 
+    replicas = 5
     parts: ClassVar = {**LambdaModel.parts, "_rebirth": Rebirth}
     entries = (
         *LambdaModel.entries,

@@ -116,6 +116,16 @@ PASSES = _count(
 LINKS: Final = "links"
 """Also the name of a rule in `wikitopics.vocab`, which is not imported here, since it loads
 NumPy."""
+REPLICAS = _count(
+    "replicas",
+    "Beside each model, R more of its kind with other seeds learn the same articles; each topic is "
+    "listed with the part of them that have it too (default: 5 for your own documents and the "
+    "demo, without the HDP; otherwise 0).",
+    metavar="R",
+    least=0,
+    most=11,
+    default=0,
+)
 TOKENS = Option(
     str,
     "tokens",
@@ -152,6 +162,7 @@ KEPT: Options = (
     KEEP_ARTICLES,
     KEEP_COUNTS,
     PASSES,
+    REPLICAS,
     TOKENS,
     VOCAB_ARTICLES,
     SEEDS,
@@ -176,10 +187,10 @@ MAX_MB = Option(
 )
 THREADS = _count(
     "threads",
-    "Threads for the models; their number does not change the result.",
+    "Threads for the models; their number does not change the result (default: one for each model, "
+    "its replicas included, as far as there are processors).",
     least=1,
     most=256,
-    default=1,
     scope="run",
 )
 RUN: Options = (ARTICLES, HOURS, MAX_MB, THREADS)

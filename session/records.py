@@ -407,6 +407,8 @@ class Status(Progress):
     models: tuple[ModelStatus, ...]
     passes: int
     """How many times all documents are read, except those that were added later."""
+    replicas: int = 0
+    """How many more models learn beside each of `models`, with other seeds."""
     added: bool = False
     """Whether documents were added later, which are read once."""
     suspended: bool = False
@@ -553,6 +555,8 @@ class TopicRow:
     """Where the trend begins: the snapshot nearest to half of `articles`, or the first one."""
     hidden: bool = False
     """Whether lists leave it out."""
+    found: float | None = None
+    """The part of the model's replicas that have it, from 0 to 1; None without replicas."""
 
     @property
     def all_words(self) -> list[str]:
@@ -582,6 +586,8 @@ class TopWords:
     """(K, m) the same of the words in the order in which they are shown."""
     shares: NDArray[np.float32]
     """(K,)"""
+    found: NDArray[np.float32] | None = None
+    """(K,) the part of the model's replicas that have each topic; None without replicas."""
 
 
 @dataclass(frozen=True, slots=True)

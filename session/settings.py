@@ -15,7 +15,7 @@ from wikitopics.model import KindError, kinds
 from wikitopics.model.options import Value
 from wikitopics.option import Option, OptionValues
 from wikitopics.session.errors import BadUsage, Damaged, MissingKind, SessionError, did_you_mean
-from wikitopics.session.options import KEEP_COUNTS, PASSES
+from wikitopics.session.options import KEEP_COUNTS, PASSES, REPLICAS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -319,6 +319,11 @@ class Settings(OptionValues):
         """Whether the session is still collecting the articles from which its vocabulary will be
         built."""
         return not self.fingerprint
+
+    @property
+    def n_models(self) -> int:
+        """How many models learn: `models`, and the replicas of each."""
+        return len(self.models) * (1 + self[REPLICAS])
 
     @property
     def batch_size(self) -> int:

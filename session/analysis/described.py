@@ -30,6 +30,9 @@ class Topic:
     npmi: float | None
     """How strongly its ten leading words occur together in articles that were learnt, -1 to 1; in a
     session of an earlier version, in held-out articles until it goes on."""
+    found: float | None
+    """The part of the model's replicas that have it, from 0 to 1: how likely another run with other
+    random numbers is to find it; None without replicas."""
     in_use: bool
     """Whether it has more than a thousandth of the corpus."""
     parent: int | None
@@ -87,6 +90,7 @@ def described_topics(reader: SessionReader, model: str) -> list[Topic]:
                 shown=tuple(word for word, _ in row.shown[:SHOWN_WORDS]),
                 probabilities=tuple(probability for _, probability in row.words),
                 npmi=npmi[row.topic],
+                found=row.found,
                 in_use=row.share > IN_USE,
                 parent=tree[row.topic].parent,
                 own=tuple(own[row.topic]),

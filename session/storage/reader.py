@@ -12,7 +12,7 @@ from typing import Annotated
 from wikitopics.crawler.texts.kind import BEFORE
 from wikitopics.session.errors import NoSession, SessionError
 from wikitopics.session.escapes import visible
-from wikitopics.session.options import HELD_OUT, PASSES
+from wikitopics.session.options import HELD_OUT, PASSES, REPLICAS
 from wikitopics.session.paths import BESIDE, check_length, is_at
 from wikitopics.session.records import (
     JSON,
@@ -149,6 +149,7 @@ class SessionReader(TopicReader, ArticleReader, CountsReader):
             **{field.name: getattr(progress, field.name) for field in fields(Progress)},
             held_out_target=settings[HELD_OUT],
             passes=settings[PASSES],
+            replicas=settings[REPLICAS],
             added=BEFORE in settings.source_options,
             articles_per_hour=per_hour(progress.articles, progress.elapsed_seconds),
             checkpoint_age_seconds=checkpoint_age,

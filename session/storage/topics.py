@@ -91,7 +91,8 @@ _SNAPSHOT = {
     "probabilities": Any,
     "shares": Any,
 }
-_SHOWN = {"shown_ids": Any, "shown_probabilities": Any}
+_SINCE_REFERENCE = {"shown_ids": Any, "shown_probabilities": Any, "found": Any}
+"""The columns that came with the table `reference`."""
 _AreaNumber = Annotated[int, Meta(ge=0, lt=MOST_AREAS)]
 _AREAS = {
     "of_topic": Any,
@@ -145,11 +146,13 @@ class TopicReader(OpenedSession):
         specs = settings.models
         rows = self.select("models", columns, "m ORDER BY id")
         if not rows and settings.building:  # the models wait for the vocabulary
-            rows = [(number, 0, 0, 0.0, None, None) for number in range(len(specs))]
-        if [row[0] for row in rows] != list(range(len(specs))):
+            rows = [(number, 0, 0, 0.0, None, None) for number in range(settings.n_models)]
+        if [row[0] for row in rows] != list(range(settings.n_models)):
             raise Damaged("models and settings.models do not match")
+        without_replicas = rows[: len(specs)]
         statuses = []
-        for spec, (_, in_use, updates, rho, score, measured_at) in zip(specs, rows, strict=True):
+        for spec, row in zip(specs, without_replicas, strict=True):
+            _, in_use, updates, rho, score, measured_at = row
             statuses.append(
                 ModelStatus(
                     name=spec.name,
@@ -169,10 +172,11 @@ class TopicReader(OpenedSession):
         """The model of this name."""
         return self.model_statuses()[self._number(name)]
 
-    def model_state(self, name: str) -> dict[str, Any]:
-        """The model's ``state()`` at the last commit, as unpacked and not yet checked."""
+    def model_state(self, name: str, replica: int = 0) -> dict[str, Any]:
+        """The ``state()`` of the model, or of one of its replicas, which count from 1, at the last
+        commit, as unpacked and not yet checked."""
         self._check_built()
-        number = self._number(name)
+        number = replica * len(self.settings().models) + self._number(name)
         room = state_room(self.spec(name).topics, len(self.vocabulary()))
         rows = self._rows("SELECT scalars, arrays FROM models WHERE id = ?", [number], largest=room)
         if not rows:
@@ -463,6 +467,7 @@ class TopicReader(OpenedSession):
                     articles=newest.articles,
                     since=oldest.articles,
                     hidden=(newest.model, topic) in hidden,
+                    found=None if newest.found is None else float(newest.found[topic]),
                 )
             )
         return rows
@@ -481,10 +486,12 @@ class TopicReader(OpenedSession):
         }
 
     def _snapshots(self, clause: str, parameters: Sequence[object]) -> list[TopWords]:
-        columns = _SNAPSHOT if self._format() < WITH_REFERENCE else {**_SNAPSHOT, **_SHOWN}
+        columns = dict(_SNAPSHOT)
+        if self._format() >= WITH_REFERENCE:
+            columns |= _SINCE_REFERENCE
         rows = self.select("snapshots", columns, clause, parameters, largest=LARGEST_SNAPSHOT)
         snapshots = []
-        for model, articles, packed_ids, packed_probabilities, packed_shares, *packed_shown in rows:
+        for model, articles, packed_ids, packed_probabilities, packed_shares, *more in rows:
             K = self._spec_in("snapshots", model).topics
             leading = self._unpacked_words(
                 K,
@@ -499,16 +506,19 @@ class TopicReader(OpenedSession):
                 low=0,
                 high=1.001,
             )
-            if any(packed_shown):
-                packed_ids, packed_probabilities = packed_shown
+            shown_ids, shown_probabilities, packed_found = more or (None, None, None)
+            if shown_ids is None and shown_probabilities is None:  # of an earlier version
+                shown = forms_last(by_relevance(leading, shares), self.vocabulary())
+            else:
                 shown = self._unpacked_words(
                     K,
-                    ("snapshots.shown_ids", packed_ids),
-                    ("snapshots.shown_probabilities", packed_probabilities),
+                    ("snapshots.shown_ids", shown_ids),
+                    ("snapshots.shown_probabilities", shown_probabilities),
                 )
-            else:  # a snapshot of an earlier version
-                shown = forms_last(by_relevance(leading, shares), self.vocabulary())
-            snapshots.append(TopWords(model, articles, leading, shown, shares))
+            found = None
+            if packed_found is not None:
+                found = numbers(packed_found, "snapshots.found", np.float32, (K,), low=0, high=1)
+            snapshots.append(TopWords(model, articles, leading, shown, shares, found))
         return snapshots
 
     def _unpacked_words(
@@ -584,8 +594,9 @@ def insert_snapshots(db: sqlite3.Connection, snapshots: Iterable[TopWords]) -> N
             snapshot.shares.tobytes(),
             shown_ids.tobytes(),
             shown_probabilities.tobytes(),
+            None if snapshot.found is None else snapshot.found.tobytes(),
         ]
-        db.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        db.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
 
 def replace_told(db: sqlite3.Connection, model: int, told: ToldTopics) -> None:

@@ -124,7 +124,7 @@ class Beginning(NamedTuple):
 
     words: Sequence[str]
     models: Sequence[Mapping[str, object]]
-    """Their rows."""
+    """The rows of the models, then those of their replicas."""
     names: Sequence[str] = ()
     """Those of the models' first topics."""
 
@@ -187,6 +187,7 @@ def _insert_words(db: "Database", settings: Settings, beginning: Beginning) -> N
     )
     for number, row in enumerate(models):
         db.table("models").insert({"id": number, **row})
+    for number in range(len(settings.models)):
         db.table("given_names").insert_all(
             {"model": number, "topic": topic, "name": name} for topic, name in enumerate(names)
         )

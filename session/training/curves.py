@@ -11,6 +11,7 @@ from wikitopics.model.areas import Areas
 from wikitopics.model.areas import names as area_names
 from wikitopics.model.changes import OBSERVATIONS
 from wikitopics.model.places import ROUNDS
+from wikitopics.model.replicas import MATCHED_WORDS, found
 from wikitopics.session import sources
 from wikitopics.session.naming import shown_words
 from wikitopics.session.options import PASSES
@@ -26,8 +27,15 @@ class Curves:
     """Measures the models of a session and stores their topics: two kinds of points, each by its
     own rule."""
 
-    def __init__(self, store: SessionWriter, models: Sequence[OnlineModel]) -> None:
+    def __init__(
+        self,
+        store: SessionWriter,
+        models: Sequence[OnlineModel],
+        replicas: Sequence[Sequence[OnlineModel]],
+    ) -> None:
+        """``replicas``: those of each model."""
         self._models = models
+        self._replicas = replicas
         half_lives = [model.half_life for model in models if model.half_life is not None]
         self.half_life = min(half_lives, default=None)
         """The shortest half-life of the models; None if none forgets."""
@@ -82,12 +90,15 @@ class Curves:
                 # only the leading words of the topics are computed here.
                 checked_rows(model, "topics")
             shares = np.asarray(checked_rows(model, "topic_shares"), np.float32)
+            leading = model.top_words(SNAPSHOT_WORDS)
+            of_replicas = [replica.top_words(MATCHED_WORDS) for replica in self._replicas[number]]
             snapshot = TopWords(
                 number,
                 articles,
-                leading=model.top_words(SNAPSHOT_WORDS),
+                leading=leading,
                 shown=shown_words(model, reference, self._words, SNAPSHOT_WORDS),
                 shares=shares,
+                found=found(leading, of_replicas) if of_replicas else None,
             )
             self._topics[number] = snapshot
             changes.snapshots.append(snapshot)

@@ -5,6 +5,8 @@ from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
+import numpy as np
+
 from wikitopics.crawler.mediawiki.kinds import ENGLISH, language_of
 from wikitopics.crawler.source import Identity, Position, default_held_out
 from wikitopics.model.options import HALF_LIFE
@@ -18,6 +20,7 @@ from wikitopics.session.options import (
     KEEP_COUNTS,
     LINKS,
     PASSES,
+    REPLICAS,
     SEED,
     VOCAB,
 )
@@ -62,7 +65,10 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
     documents_of_source = DEFAULT_DOCUMENTS if size is None else max(1, size - held_out)
     article_limit = request.get(ARTICLES) or documents_of_source
     values.setdefault(DOCUMENTS.name, min(documents_of_source, article_limit))
-    is_own = sources.load(settings.source).own
+    kind = sources.load(settings.source)
+    is_own = kind.own
+    if REPLICAS not in request and kind.replicates:
+        values[REPLICAS.name] = min(load_kind(spec.kind).replicas for spec in settings.models)
     if is_own and values[KEEP_ARTICLES.name] != "none":
         values[KEEP_COUNTS.name] = True  # for the last reading, and that of documents added later
     vocabulary = settings.vocabulary
@@ -91,7 +97,7 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
 
 
 def beginning(settings: Settings, vocabulary: Vocabulary) -> Beginning:
-    """The words, the untrained models, and the names of their first topics.
+    """The words, the untrained models with their replicas, and the names of their first topics.
 
     Raises `BadUsage` for seeds that no model can have.
     """
@@ -100,9 +106,22 @@ def beginning(settings: Settings, vocabulary: Vocabulary) -> Beginning:
     W = len(vocabulary)
     D = settings[DOCUMENTS]
     seed = settings[SEED]
-    # One after another: only one model is in memory besides the rows.
-    rows = [model_row(new_model(spec, W, D, seed, seed_ids), None) for spec in settings.models]
+    rows = []
+    for replica in range(1 + settings[REPLICAS]):
+        own_seed = seed_of(seed, replica)
+        for spec in settings.models:  # only one model is in memory besides the rows
+            model = new_model(spec, W, D, own_seed, seed_ids)
+            rows.append(model_row(model, None))
     return Beginning(vocabulary.words, rows, list(seeds))
+
+
+def seed_of(seed: int, replica: int) -> int:
+    """The random seed of a model's replica of this number, from 1; that of the model itself, for
+    0."""
+    if not replica:
+        return seed
+    (own_seed,) = np.random.SeedSequence((seed, replica)).generate_state(1)
+    return int(own_seed)
 
 
 def create(

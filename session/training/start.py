@@ -232,9 +232,10 @@ def _read(store: SessionWriter, plan: Plan) -> Consumer:
     try:
         if isinstance(plan.vocabulary, Rule):
             return VocabularyBuild(store)
-        return Stream(
-            store, article_limit=plan.request.get(ARTICLES), threads=plan.request[THREADS]
-        )
+        threads = plan.request.get(THREADS)
+        if threads is None:
+            threads = min(store.settings().n_models, os.cpu_count() or 1)
+        return Stream(store, article_limit=plan.request.get(ARTICLES), threads=threads)
     except BaseException:
         store.close()
         raise

@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.crawler.texts.kind import BEFORE, Texts
+from wikitopics.model import Minibatch
+from wikitopics.model.minibatch import Threads
 from wikitopics.session.errors import Damaged
-from wikitopics.session.options import HELD_OUT, KEEP_ARTICLES, PASSES, SEED
+from wikitopics.session.options import HELD_OUT, KEEP_ARTICLES, PASSES, REPLICAS, SEED
 from wikitopics.session.records import HELD_OUT_ALREADY, KNOWN_ID, NO_KNOWN_WORD, UNREAD, Progress
 from wikitopics.session.settings import Settings, load_model
 from wikitopics.session.sources import described
@@ -56,18 +58,27 @@ class Stream:
         self.settings: Settings = store.settings()
         self.progress: Progress = store.progress()
         self.article_limit = article_limit
-        self.models = []
-        for stored in store.model_statuses():
-            model = load_model(store.model_state(stored.name), stored, len(store.vocabulary()))
-            model.threads = threads
-            self.models.append(model)
+        self._all_models = []
+        """The models, then their first replicas, then their second ones, and so on."""
+        for replica in range(1 + self.settings[REPLICAS]):
+            for stored in store.model_statuses():
+                state = store.model_state(stored.name, replica)
+                model = load_model(state, stored, len(store.vocabulary()))
+                self._all_models.append(model)
+        n_models = len(self.settings.models)
+        self.models = self._all_models[:n_models]
+        replicas = [self._all_models[n_models + place :: n_models] for place in range(n_models)]
+        self._side_by_side = Threads(threads)
+        """For models that learn at the same time."""
+        for model in self._all_models:
+            model.threads = max(1, threads // len(self._all_models))
         self._changes = Changes()
         self._pending = deque(store.pending())
         """Stretches of the stream waiting to be trained on, each with its number in the session."""
         self._next_pending = self._pending[-1][0] + 1 if self._pending else 1
         self._held_out = store.held_out()
         self._word_counts = store.word_counts()
-        self._curves = Curves(store, self.models)
+        self._curves = Curves(store, self.models, replicas)
         self.dirty = False
         """Whether a commit would write anything new."""
         if self._curves.reference.found is not None:
@@ -350,18 +361,26 @@ class Stream:
         if self._curves.half_life is not None:
             latest = scored(self.models, batch.minibatch(), self.settings[SEED])
             self.progress.prequential = newest_scores(self.progress.prequential, latest)
-        thetas: list[NDArray[np.float32]] = []
-        for model, size in zip(self.models, self.settings.batch_sizes, strict=True):
-            minibatch = batch.minibatch()
-            parts = []
-            for start in range(0, len(batch), size):
-                part = minibatch[start : start + size]
-                parts.append(checked_rows(model, "learn", part))
-            thetas.append(parts[0] if len(parts) == 1 else np.concatenate(parts))
+        minibatch = batch.minibatch()
+
+        def learn(first: int, stop: int) -> list[NDArray[np.float32]]:
+            return [self._learn_with(number, minibatch) for number in range(first, stop)]
+
+        learnt = self._side_by_side.map(learn, len(self._all_models), 1)
+        thetas = [theta for (theta,) in learnt[: len(self.models)]]
         for meetings, theta in zip(self._curves.meetings, thetas, strict=True):
             if meetings is not None:
                 meetings.add(theta)
         return thetas
+
+    def _learn_with(self, number: int, batch: Minibatch) -> NDArray[np.float32]:
+        """Teach these articles to the model of this number in `_all_models`."""
+        size = self.settings.batch_sizes[number % len(self.models)]
+        parts = []
+        for start in range(0, batch.D, size):
+            part = batch[start : start + size]
+            parts.append(checked_rows(self._all_models[number], "learn", part))
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _take_pending(self, size: int) -> Block:
         """Take the next ``size`` articles from those waiting."""
@@ -419,9 +438,9 @@ class Stream:
             has_new_topics = self._changes.held_out is not None
             self._changes.drops_held_out |= has_new_topics or not progress.finished
         if self._learnt:
-            for number, (model, meetings) in enumerate(
-                zip(self.models, self._curves.meetings, strict=True)
-            ):
+            for number, model in enumerate(self._all_models):
+                is_replica = number >= len(self.models)
+                meetings = None if is_replica else self._curves.meetings[number]
                 self._changes.models[number] = model_row(model, meetings)
             self._changes.word_counts = self._word_counts
         first_pending = self._next_pending

@@ -82,7 +82,7 @@ def _put_status_as_json(now: "Status") -> None:
     status = output.fields_of(now, *_STATUS_KEYS)
     status["models"] = models
     status |= output.fields_of(
-        now, "state", "skips", "seconds_left", "seconds_left_range", "passes"
+        now, "state", "skips", "seconds_left", "seconds_left_range", "passes", "replicas"
     )
     status["pass"] = now.passes if now.added else now.pass_
     output.put_json(status)

@@ -9,7 +9,7 @@ from wikitopics.crawler.mediawiki.kinds import LANG
 from wikitopics.crawler.texts.kind import MARKUP, TEXTS
 from wikitopics.option import Option
 from wikitopics.session.escapes import visible
-from wikitopics.session.options import MODEL, PASSES, SEED, SEEDS, SHARED, SOURCE, VOCAB
+from wikitopics.session.options import MODEL, PASSES, REPLICAS, SEED, SEEDS, SHARED, SOURCE, VOCAB
 
 _TOPICS = next(option for option in SHARED if option.name == "topics")
 OPTIONS: tuple[Option[Any], ...] = (
@@ -19,6 +19,7 @@ OPTIONS: tuple[Option[Any], ...] = (
     MODEL,
     _TOPICS,
     PASSES,
+    REPLICAS,
     SEED,
     SEEDS,
     MARKUP,

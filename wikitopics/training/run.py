@@ -19,7 +19,7 @@ from wikitopics.crawler.texts.kind import MARKUP
 from wikitopics.session import control
 from wikitopics.session.control import InMemoryTexts
 from wikitopics.session.errors import BadUsage, NoSession, SessionError, SessionInUse
-from wikitopics.session.options import ON_END, PASSES, SEED
+from wikitopics.session.options import ON_END, PASSES, REPLICAS, SEED
 from wikitopics.session.paths import DEFAULT_SESSION
 from wikitopics.session.records import KNOWN_ID
 from wikitopics.session.request import TrainRequest, new_settings
@@ -57,6 +57,7 @@ def train(
     model: str | Sequence[str] | None = None,
     topics: int | None = None,
     passes: int | None = None,
+    replicas: int | None = None,
     vocabulary: Vocabulary | Iterable[str] | str | os.PathLike[str] | None = None,
     lang: str | None = None,
     stop_words: Iterable[str] | str | None = "auto",
@@ -85,6 +86,8 @@ def train(
         that Series, or ids from a pandas Series or Index, with their type; other ids are text
     model: a kind of model or a SPEC of `wikitopics train --model`, or several; None: lda
     topics, passes: None: chosen by the number of texts
+    replicas: how many more models of each kind learn beside it with other seeds, at most 11, so that
+        `Topic.found` tells which topics come back; None: 5, or 0 if one of the models is an HDP
     vocabulary: a `Vocabulary`, a list of words, or the name or file of one; None builds one from
         the texts, according to the arguments from lang to phrases; lang and digits also
         determine how a list of words is read
@@ -126,7 +129,7 @@ def train(
     if replace:
         with suppress(NoSession):
             control.check_removable(path)
-    request = _request(files, model, markup, topics, passes, seed)
+    request = _request(files, model, markup, topics, passes, replicas, seed)
     language = given_language(lang)
     recipe = given_recipe(
         language,
@@ -298,6 +301,7 @@ def _request(
     markup: Markup | None,
     topics: int | None,
     passes: int | None,
+    replicas: int | None,
     seed: int | None,
 ) -> TrainRequest:
     """The request to the trainer. Raises ValueError or TypeError for a value that its option does
@@ -313,6 +317,8 @@ def _request(
         topics = whole("topics", topics)
     if passes is not None:
         passes = whole("passes", passes)
+    if replicas is not None:
+        replicas = whole("replicas", replicas)
     if seed is not None:
         seed = whole("seed", seed)
     return TrainRequest(
@@ -321,6 +327,7 @@ def _request(
         model=models,
         topics=None if topics is None else str(topics),
         passes=None if passes is None else PASSES.convert(passes),
+        replicas=None if replicas is None else REPLICAS.convert(replicas),
         seed=SEED.convert(seed),
         markup=MARKUP.convert(markup),
     )

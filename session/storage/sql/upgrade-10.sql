@@ -2,8 +2,8 @@
 CREATE TABLE reference (id INTEGER PRIMARY KEY, documents BLOB);
 ALTER TABLE snapshots RENAME TO old_snapshots;
 CREATE TABLE snapshots (model INTEGER, articles INTEGER, word_ids BLOB, probabilities BLOB, shares BLOB,
-    shown_ids BLOB, shown_probabilities BLOB, PRIMARY KEY (model, articles));
-INSERT INTO snapshots SELECT model, articles, word_ids, probabilities, shares, NULL, NULL FROM old_snapshots;
+    shown_ids BLOB, shown_probabilities BLOB, found BLOB, PRIMARY KEY (model, articles));
+INSERT INTO snapshots SELECT model, articles, word_ids, probabilities, shares, NULL, NULL, NULL FROM old_snapshots;
 DROP TABLE old_snapshots;
 CREATE TABLE told_topics (model INTEGER, topic INTEGER, name TEXT, alive INTEGER,
     PRIMARY KEY (model, topic));
