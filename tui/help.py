@@ -12,6 +12,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from wikitopics.session.analysis.quality import FOUND_SIGNS
 from wikitopics.tui.bars import STATES
 from wikitopics.tui.inks import ASCII_DOT, DOT
 from wikitopics.tui.palette import KeyCommand
@@ -57,6 +58,7 @@ def legend(*, ascii_only: bool) -> Iterator[tuple[str, Sequence[tuple[str, str]]
         (every_other(bars), "its share since half as many articles had been read"),
         (NEWCOMER, "a word that has joined its top ten since then"),
         (PINNED, "pinned to the top"),
+        *((sign, f"before its name: {meaning}") for _, sign, meaning in FOUND_SIGNS),
         (folds, "an area, folded or unfolded"),
         (every_other(shades), "Emergence: fuller where more of the text is the topic's own"),
         (shades[0], "Emergence: not born yet, or gone"),

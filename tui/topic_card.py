@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 
+from wikitopics.session.analysis.quality import found_sign
 from wikitopics.session.records import APART, TITLES, ArticleRow, TopicRow, titles_shown
 from wikitopics.tui.inks import Line, Lines, Marks, linked, marks_of, name
 from wikitopics.tui.session_view import Choice, SessionView
@@ -112,6 +113,11 @@ class TopicCard(Lines):
             (f"{share(row.share)}  ", "strong"),
             *self._marks.dot(row.topic),
         ]
+        if row.found is not None:
+            assert self._session is not None
+            replicas = self._session.status.replicas
+            times = round(row.found * replicas)
+            out += [(f"{found_sign(row.found)} {times}/{replicas}  ", "muted")]
         area = self._marks.area_of.get(row.topic)
         if area is not None:
             number = f"area {area.number} "

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from rich.cells import cell_len
 
 from wikitopics.session.analysis.areas import Area
+from wikitopics.session.analysis.quality import found_sign
 from wikitopics.session.records import APART, TopicRow, word_separator
 from wikitopics.tui.inks import NO_MARKS, Line, Part, marks_of, sorting
 from wikitopics.tui.lists import RowList
@@ -210,6 +211,7 @@ class TopicList(RowList[Row]):
             head(" share", "share"),
             ("  ", "header"),
             head(change, "change", cells),
+            ("  " if self._has_signs else "", "header"),
             head("name", "name"),
             (" and other words", "header"),
         ]
@@ -224,6 +226,8 @@ class TopicList(RowList[Row]):
             return self._area_parts(row, width)
         pin = PINNED if row.topic in self._pinned else ""
         start = self._numbers(f"{pin}{row.topic}", row, row.topic, row.trend, width)
+        if self._has_signs:
+            start.append((f"{found_sign(row.found):1} ", "muted"))
         room = width - sum(len(text) for text, _ in start)
         title_cells = self._title_cells(width)
         if title_cells:
@@ -248,6 +252,11 @@ class TopicList(RowList[Row]):
             line.append((blank + APART.join(titles), "muted"))
         return line
 
+    @property
+    def _has_signs(self) -> bool:
+        """Whether signs say which topics come back."""
+        return any(row.found is not None for row in self._topics)
+
     def _title_cells(self, width: int) -> int:
         """The cells of a line for titles; 0 where there is no room, or no title is known."""
         return width * 2 // 5 if self._titles and width >= ROOM_FOR_TITLES else 0
@@ -258,6 +267,8 @@ class TopicList(RowList[Row]):
         else:
             fold = UNFOLDED if row.is_open else FOLDED
         start = self._numbers(f"{fold}{row.number}", row, row.largest_topic, (), width)
+        if self._has_signs:
+            start.append(("  ", ""))
         room = width - sum(len(text) for text, _ in start)
         if room >= AREA_WIDTH:
             topics = f"{plural(row.topic_count, 'topic'):>12}"

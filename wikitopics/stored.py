@@ -25,6 +25,7 @@ from wikitopics.session.analysis.described import Topic as Topic
 from wikitopics.session.analysis.described import described_topics
 from wikitopics.session.analysis.exports import TABLES, ExportRequest
 from wikitopics.session.analysis.listing import Article as Article
+from wikitopics.session.analysis.quality import found_legend
 from wikitopics.session.analysis.similar import Neighbour, Recorded
 from wikitopics.session.control import list_sessions, remove
 from wikitopics.session.errors import BadUsage, NoSession, SessionError, did_you_mean
@@ -126,6 +127,7 @@ class Topics(list[Topic]):
             (
                 topic.number,
                 topic.name,
+                topic.found,
                 topic.share,
                 course_of(history, topic.number),
                 topic.shown,
@@ -133,7 +135,8 @@ class Topics(list[Topic]):
             )
             for topic in shown
         ]
-        return page.noted(heading) + page.listed(rows)
+        legend = found_legend(topic.found for topic in shown)
+        return page.noted(heading) + page.listed(rows) + page.noted(legend)
 
 
 def open(session: str | os.PathLike[str] = DEFAULT_SESSION) -> StoredSession:

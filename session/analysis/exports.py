@@ -35,6 +35,7 @@ TOPIC_COLUMNS = (
     "area",
     "area_name",
     "titles",
+    "found",
 )
 """What is said of each topic beside its number and words: attributes of `Topic`."""
 WIDE_COLUMNS = ("name", "area", "area_name", "share", "shown")
@@ -45,6 +46,7 @@ TYPES: Mapping[str, type] = {
     "articles": int,
     "count": int,
     "event": str,
+    "found": float,
     "id": str,
     "in_use": bool,
     "metric": str,
@@ -202,12 +204,12 @@ def _wide(request: ExportRequest) -> Iterator[Row]:
             words: list[str | None] = list(topic.words[: len(WIDE_WORDS)])
             words += [None] * (len(WIDE_WORDS) - len(words))
             described = [_cell(topic, column) for column in WIDE_COLUMNS]
-            yield model, topic.number, *described, *words, _cell(topic, "titles")
+            yield model, topic.number, *described, *words, _cell(topic, "titles"), topic.found
 
 
 WIDE = replace(
     TABLES["topics"],
-    columns=("model", "topic", *WIDE_COLUMNS, *WIDE_WORDS, "titles"),
+    columns=("model", "topic", *WIDE_COLUMNS, *WIDE_WORDS, "titles", "found"),
     batches=_wide,
 )
 """The table of `export topics --wide`."""

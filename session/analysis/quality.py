@@ -1,6 +1,8 @@
 """How good the topics of a stored session are: its metrics, how coherent topics are, and which
 repeat others."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from wikitopics.model.coherence import Occurrences, npmi_of_words
@@ -12,6 +14,17 @@ from wikitopics.session.sources import noun
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.reader import SessionReader
 
+FOUND_SIGNS = (
+    (
+        0.8,
+        "=",
+        "at least four in five of its replicas, models with other seeds, have the topic too",
+    ),
+    (0.4, "~", "some of them have it"),
+    (0.0, "?", "few or none of them have it"),
+)
+"""How it is shown whether a topic comes back: (the least part of the replicas that have it, sign,
+meaning)."""
 NAMED = 5
 """The most pairs of repeating topics that are named; the others are only counted."""
 
@@ -62,6 +75,20 @@ def coherence_remark(reader: SessionReader) -> str:
         f"Coherence (npmi) is still that of an earlier version, counted in held-out {articles}, "
         f"until training goes on"
     )
+
+
+def found_sign(found: float | None) -> str:
+    """The sign of a topic that this part of the replicas have; "" without replicas."""
+    if found is None:
+        return ""
+    return next(sign for least, sign, _ in FOUND_SIGNS if found >= least)
+
+
+def found_legend(found: Iterable[float | None]) -> str:
+    """What the signs of topics with these parts mean, in one line; "" for topics without signs."""
+    signs = set(map(found_sign, found))
+    meanings = [f"{sign} {meaning}" for _, sign, meaning in FOUND_SIGNS if sign in signs]
+    return "; ".join(meanings)
 
 
 def repeats_in_words(reader: SessionReader, model: str) -> str:

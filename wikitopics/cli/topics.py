@@ -81,8 +81,9 @@ def topics(
     change in that share, in percentage points, since half as many articles had been read. npmi is
     the coherence of the most probable words: how strongly they tend to occur together in articles
     that were learnt (-1 to 1). Words that tell a topic apart and go with one another come first;
-    of forms of one word, only one is listed. The titles are those of the most typical articles; if
-    the terminal is too narrow, they are listed below, and lines are cut. A topic is in use if it
+    of forms of one word, only one is listed. The sign before a name says whether replicas of the
+    model, with other seeds, have the topic too. The titles are those of the most typical articles;
+    if the terminal is too narrow, they are listed below, and lines are cut. A topic is in use if it
     has more than a thousandth of the words. --json gives all topics, with their words by
     probability, and ten as shown here.
 
@@ -149,7 +150,13 @@ def _list(
 ) -> None:
     from wikitopics.model.online import IN_USE
     from wikitopics.session.analysis.inference import top_words
-    from wikitopics.session.analysis.quality import coherence_remark, coherences, repeats_in_words
+    from wikitopics.session.analysis.quality import (
+        coherence_remark,
+        coherences,
+        found_legend,
+        found_sign,
+        repeats_in_words,
+    )
     from wikitopics.session.records import APART, in_line
 
     with reader.one_moment():
@@ -164,6 +171,8 @@ def _list(
     if not rows:
         say(NO_TOPICS)
     labels = [f"{row.name} (hidden)" if row.hidden else row.name for row in shown]
+    legend = found_legend(row.found for row in shown)
+    has_signs = bool(legend)
     head, *padded_names = column(labels, "name")
     lines = [in_line(word for word, _ in words[row.topic]) for row in shown]
     words_head, *padded_words = column(lines, "words")
@@ -172,14 +181,20 @@ def _list(
         coherence = npmi[row.topic]
         npmi_text = "" if coherence is None else f"{coherence:.2f}"
         start = f"{row.topic:5} {row.share:6.1%} {100 * row.change:+6.2f} {npmi_text:>6}  "
+        if has_signs:
+            start += f"{found_sign(row.found):1} "
         table.append((f"{start}{name}  {topic_words}", APART.join(titles[row.topic])))
     if shown:
         start = "topic  share  trend   npmi  "
+        if has_signs:
+            start += "  "
         table.insert(0, (f"{start}{head}  {words_head}", "titles"))
         put_table(table, indent=len(start))
     if not every:
         _say_left_out(len(rows) - len(in_use), len(rows), "not in use")
         _say_left_out(len(in_use) - len(shown), len(rows), "hidden")
+    if legend:
+        say(legend)
     if repeated:
         say(repeated)
     if rows and remark:

@@ -27,6 +27,7 @@ from wikitopics.session.analysis.quality import (
     coherence_remark,
     coherences,
     counted_together,
+    found_legend,
     metrics_of,
     repeats_in_words,
 )
@@ -139,6 +140,8 @@ class ReportModel:
     """The number of its topics in use that are hidden."""
     repeats: str
     """A line on how many of them nearly repeat another; "" if none does."""
+    found_legend: str
+    """What the signs say that tell which topics come back; "" if there are none."""
     tree: Sequence[Branch]
     """The tree over its `topics`."""
     groups: Sequence[tuple[Area, Sequence[ReportTopic]]]
@@ -213,6 +216,7 @@ def contents(
             "models": models,
             "counted": len(counted_together(reader)),
             "coherence_remark": coherence_remark(reader),
+            "replicas": status.replicas,
             "models_left_out": len(places) - len(shown),
             "metrics": charts,
             "metrics_left_out": left_out,
@@ -298,6 +302,7 @@ def _model(
         topics=list(topics.values()),
         hidden=len(in_use) - len(shown),
         repeats=repeats_in_words(reader, name),
+        found_legend=found_legend(row.found for row in shown[:most_topics]),
         tree=[
             branch for branch in tree if branch.number in topics or branch.number >= status.topics
         ],

@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from wikitopics.session.analysis.cartography import COLOURS
+from wikitopics.session.analysis.quality import found_sign
 from wikitopics.session.analysis.report import maps, pictures
 from wikitopics.session.escapes import visible
 from wikitopics.session.records import APART, age, in_line
@@ -72,6 +73,7 @@ def page(contents: dict[str, Any]) -> str:
         "thin": pictures.thin,
         "cut": pictures.cut,
         "in_words": lambda event: pictures.cut(visible(event.told()), 200),
+        "found_sign": found_sign,
         "megabytes": lambda size: f"{size / 1e6:,.1f} MB",
     }
     environment.globals |= {"growth": pictures.growth, "bars": pictures.bars}
@@ -163,24 +165,32 @@ def framed(*parts: Markup) -> str:
 
 
 def noted(text: str) -> Markup:
-    """A line of text above a table."""
+    """A line of text beside a table; nothing for an empty one."""
+    if not text:
+        return Markup("")
     return Markup('<p class="note">{}</p>').format(visible(text))
 
 
 def listed(
-    topics: Iterable[tuple[int, str, float, pictures.Course, Sequence[str], Sequence[str]]],
+    topics: Iterable[
+        tuple[int, str, float | None, float, pictures.Course, Sequence[str], Sequence[str]]
+    ],
 ) -> Markup:
-    """A row for each topic: its number, its name, its share, how the share grew, its words, and the
-    titles of its most typical articles."""
+    """A row for each topic: its number, its name, the part of the replicas that have it, its share,
+    how the share grew, its words, and the titles of its most typical articles."""
     row = Markup(
-        "<tr><td>{}</td><th>{}</th><td>{:.1%}</td><td>{}</td><td><span class='words'>{}</span>"
+        "<tr><td>{}</td><th>{} {}</th><td>{:.1%}</td><td>{}</td><td><span class='words'>{}</span>"
         "<br>{}</td></tr>"
     )
     rows = []
-    for number, name, share, course, words, titles in topics:
+    for number, name, found, share, course, words, titles in topics:
         growth = pictures.growth(course, POINTS)
         line = in_line(map(_word, words))
-        rows.append(row.format(number, _word(name, 80), share, growth, line, titled(titles)))
+        rows.append(
+            row.format(
+                number, found_sign(found), _word(name, 80), share, growth, line, titled(titles)
+            )
+        )
     return _table(rows)
 
 
