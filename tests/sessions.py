@@ -109,8 +109,9 @@ def holder(path: Path) -> "subprocess.Popen[str]":
 
 @pytest.fixture
 def states() -> Callable[[Path], list[dict[str, Any]]]:
-    """Reads every model's whole state in the session at a path; of an array type, shape and a hash
-    of its bits."""
+    """Reads the whole state of every model and replica in the session at a path; of an array type,
+    shape and a hash of its bits."""
+    from wikitopics.session.options import REPLICAS
     from wikitopics.session.storage.reader import SessionReader
 
     def comparable(value: Any) -> Any:
@@ -120,7 +121,12 @@ def states() -> Callable[[Path], list[dict[str, Any]]]:
 
     def read(path: Path) -> list[dict[str, Any]]:
         with SessionReader(path) as reader:
-            found = [reader.model_state(name) for name in reader.models()]
+            replicas = reader.settings()[REPLICAS]
+            found = [
+                reader.model_state(name, replica)
+                for replica in range(1 + replicas)
+                for name in reader.models()
+            ]
         assert found
         return [{name: comparable(value) for name, value in state.items()} for state in found]
 

@@ -7,7 +7,7 @@ import hashlib
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +77,7 @@ class Recipe:
     """At least so many measurements a model and metric (for benchmarks); 0: as a session makes
     them."""
     activity: dict[str, object] = field(default_factory=dict)
+    replicas: int = 0
     wide: bool = False
     """Whether each letter of words and titles takes two cells of the screen."""
 
@@ -92,7 +93,7 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
     wide = WIDE if recipe.wide else {}
     words = [word.translate(wide) for word in WORD_IDS]
     settings = Settings(
-        {"seed": 0, "held_out": HELD_OUT, "documents": 7_000_000},
+        {"seed": 0, "held_out": HELD_OUT, "documents": 7_000_000, "replicas": recipe.replicas},
         source=recipe.source,
         source_name=recipe.source_name,
         source_options={
@@ -106,7 +107,7 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
         models=specs,
         batch_sizes=(1024,) * len(specs),
     )
-    create(path, settings, Beginning(words, [row(0, 0, 1.0)] * len(specs)))
+    create(path, settings, Beginning(words, [row(0, 0, 1.0)] * settings.n_models))
     store = SessionWriter(path)
     if recipe.state not in {"new", "starting"}:
         points = measured_at(recipe.articles)
@@ -115,6 +116,10 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
             snapshots = [
                 snapshot(model, articles, recipe.topics) for articles in points if articles >= 16
             ]
+            if recipe.replicas:
+                times = np.arange(recipe.topics) % (recipe.replicas + 1)
+                found = (times / recipe.replicas).astype(np.float32)
+                snapshots = [replace(one, found=found) for one in snapshots]
             changes.snapshots += snapshots
             if snapshots:
                 changes.told_topics[model] = told(snapshots[-1], words)

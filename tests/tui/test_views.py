@@ -37,6 +37,18 @@ async def test_topics_open_with_words_history_and_articles(shown, live):
         await seeing.press(pilot, "escape", shows="50 topics after 12,480 articles")
 
 
+async def test_signs_tell_which_topics_come_back(shown, tmp_path):
+    path = canned.build(tmp_path / "s.db", canned.Recipe(replicas=5))
+    async with shown(path, size=(120, 40)) as (app, pilot):
+        await seeing.press(pilot, "2", shows="50 topics after 12,480 articles")
+        for number, sign in ((5, "="), (2, "~"), (1, "?")):
+            app.screen.view.open(number)
+            seen = await seeing.until(pilot, f"{sign} {number}/5")
+            line = next(line for line in seen.splitlines() if f"│ {number:3} ●" in line)
+            row = app.screen.query_one("#all-topics", TopicList).current
+            assert f"{sign} {row.name[:5]}" in line
+
+
 async def test_topics_can_be_grouped_before_any_is_known(shown, tmp_path):
     (tmp_path / "broken.db").write_bytes(b"SQLite format 3\0" + bytes(5_000))
     async with shown(tmp_path / "broken.db", size=(120, 40)) as (app, pilot):

@@ -63,7 +63,7 @@ def test_progress_and_status_tell_the_pass(cli, corpus):
     assert "has been read 3 times" in outcome.err
     now = cli.json("status")
     assert (now["passes"], now["pass"], now["articles"]) == (3, 3, 3 * 657)
-    assert list(now)[-2:] == ["passes", "pass"]
+    assert list(now)[-3:-1] == ["passes", "pass"]
     assert "pass       3 of 3 over 657 documents" in cli("status").out
     last = json.loads(cli("train", "--json").out.splitlines()[-1])
     assert (last["passes"], last["pass"]) == (3, 3)
@@ -97,6 +97,38 @@ def test_the_defaults_by_size(documents, lda, hdp, passes):
     assert default_topics(kinds.load("lda"), documents) == lda
     assert default_topics(kinds.load("hdp"), documents) == hdp
     assert default_passes(documents) == passes
+
+
+@pytest.mark.parametrize(
+    ("asked", "replicas", "signs"),
+    [
+        ((), 0, False),
+        (("--replicas", 2), 2, True),
+    ],
+)
+def test_replicas_are_told_and_kept(cli, corpus, one_line, asked, replicas, signs):
+    cli.ok("train", *corpus.options(), *FEW, *asked)
+    now = cli.json("status")
+    assert now["replicas"] == replicas
+    assert [model["name"] for model in now["models"]] == ["lda"]
+    found = [topic["found"] for topic in cli.json("topics")]
+    assert (None not in found) == signs
+    listed = cli.ok("topics")
+    assert ("replicas" in listed.err) == signs
+    one_line(cli("train", "--replicas", 3), 2, "--replicas 3: this session was made with")
+    one_line(cli("train", "--replicas", 12), 2, "from 0 to 11")
+
+
+def test_own_texts_have_replicas_unless_a_model_takes_long(cli, tmp_path):
+    texts = tmp_path / "texts.txt"
+    texts.write_text("\n".join(f"river lake dam {n % 7 * 'water '}" for n in range(60)))
+    train = ("train", "--texts", texts, "--lines", "--vocab", tmp_path / "words.txt", "--topics", 3)
+    (tmp_path / "words.txt").write_text("river\nlake\ndam\nwater\n")
+    cli.ok(*train, "--session", "one")
+    assert cli.json("status", "--session", "one")["replicas"] == 5
+    cli.ok(*train, "--session", "two", "--model", "lda", "--model", "hdp")
+    assert cli.json("status", "--session", "two")["replicas"] == 0
+    assert {row["found"] for row in cli.json("topics", "--session", "two")} == {None}
 
 
 def test_a_kind_that_has_one_topic_keeps_it():

@@ -82,9 +82,10 @@ def _put_status_as_json(now: "Status") -> None:
     status = output.fields_of(now, *_STATUS_KEYS)
     status["models"] = models
     status |= output.fields_of(
-        now, "state", "skips", "seconds_left", "seconds_left_range", "passes", "replicas"
+        now, "state", "skips", "seconds_left", "seconds_left_range", "passes"
     )
     status["pass"] = now.passes if now.added else now.pass_
+    status["replicas"] = now.replicas
     output.put_json(status)
 
 

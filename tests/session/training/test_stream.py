@@ -38,6 +38,31 @@ def test_models_side_by_side_are_the_models_alone(sessions, corpus, states):
         assert states(alone)[:1] == states(together)[place : place + 1]
 
 
+def test_replicas_change_no_model_and_are_listed_nowhere(sessions, corpus, states):
+    without = sessions("without")
+    replicated = sessions("replicated", replicas=2)
+    for path in (without, replicated):
+        Driver(path, corpus).run()
+    all_states = states(replicated)
+    n_models = len(MODELS)
+    assert all_states[:n_models] == states(without)
+    assert len(all_states) == 3 * n_models
+    assert len({str(state) for state in all_states}) == 3 * n_models  # no two alike
+    with SessionReader(without) as reader, SessionReader(replicated) as other:
+        assert reader.models() == other.models() == list(MODELS)
+        assert len(other.status().models) == n_models
+        assert other.status().replicas == 2
+        for name in MODELS:
+            assert [row.found for row in reader.topics(name)] == [None] * len(reader.topics(name))
+            assert {row.found for row in other.topics(name)} <= {0.0, 0.5, 1.0}
+        assert reader.all_metrics() == other.all_metrics()
+
+
+def test_interrupted_anywhere_replicas_equal_undisturbed_ones(undisturbed):
+    with SessionReader(undisturbed(seeds=2, replicas=2, passes=2)) as reader:
+        assert max(row.found for row in reader.topics("lda")) > 0
+
+
 def test_measuring_changes_no_model(sessions, corpus, states):
     often = sessions("often", documents=700)
     never = sessions("never", documents=700, held_out=0)
