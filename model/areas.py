@@ -41,6 +41,8 @@ OTHER = MOST_AREAS
 _SMALL = 2**18
 """The multiplications of a matrix product up to which OpenBLAS uses one thread. More would wait
 busily for the next product and double the trainer's CPU time."""
+_FEWEST_WORDS = 16
+"""The fewest words in a product that is to use one thread."""
 _WORDS = 1024
 """The number of words whose rows are in memory at a time."""
 
@@ -60,7 +62,9 @@ def word_similarity(rows: Iterable[NDArray[np.floating]], shares: Floats) -> Flo
     topics_by_corpus = np.zeros(U)
     corpus_by_corpus = 0.0
     weights = (shares / shares.sum()).astype(np.float32)
-    n_words = max(16, _SMALL // max(1, U * U))
+    n_words = _SMALL // max(1, U * U)
+    if n_words < _FEWEST_WORDS:  # with so many topics, small products take ten times as long
+        n_words = _WORDS
     for block in rows:
         for start in range(0, len(block), n_words):
             of_topics = block[start : start + n_words].astype(np.float32, copy=False)

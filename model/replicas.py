@@ -18,8 +18,9 @@ MATCHED_WORDS = 20
 """The number of most probable words by which topics are matched."""
 WORDS = 10
 """The number of most probable words that are compared."""
-SHARED = 7
-"""A replica has a topic if the matched topic has at least so many of the same `WORDS`."""
+SHARED = 8
+"""A replica has a topic if the matched topic has at least so many of the same `WORDS`: one more
+than another run needs to be told to have it, since replicas also share the order of documents."""
 
 
 def found(leading: Leading, of_replicas: Sequence[Leading]) -> NDArray[np.float32]:

@@ -1,6 +1,7 @@
 """A new session: its settings, as the source determines them, its vocabulary, its models and its
 file."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -27,7 +28,7 @@ from wikitopics.session.options import (
 from wikitopics.session.paths import vocabulary_file
 from wikitopics.session.request import TrainRequest
 from wikitopics.session.seeds import ids_of, stored_seeds
-from wikitopics.session.settings import Settings, default_topics, load_kind, new_model
+from wikitopics.session.settings import ModelSpec, Settings, default_topics, load_kind, new_model
 from wikitopics.session.storage.counts import documents_room
 from wikitopics.session.storage.files import make_folder, replacing
 from wikitopics.session.storage.topics import model_row
@@ -47,6 +48,8 @@ MOST_PASSES = 5
 they become better."""
 ENOUGH_READINGS = 20_000
 """About how many times the documents of a small collection are read, in all passes together."""
+REPLICATED_TOPICS = 500
+"""The most topics of all replicas together, by default."""
 DEFAULT_DOCUMENTS = 7_000_000
 """D if the source's size cannot be known: about the number of articles in English Wikipedia."""
 
@@ -55,6 +58,13 @@ def default_passes(documents: int) -> int:
     """The number of passes over this many documents, for about 20,000 readings; at most five."""
     passes = ENOUGH_READINGS // max(1, documents)
     return max(1, min(MOST_PASSES, passes))
+
+
+def default_replicas(models: Sequence[ModelSpec]) -> int:
+    """The replicas of each of these models, so that the session hardly takes longer."""
+    topics = sum(spec.topics for spec in models)
+    most = min(load_kind(spec.kind).replicas for spec in models)
+    return min(most, REPLICATED_TOPICS // topics)
 
 
 def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Settings:
@@ -67,8 +77,6 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
     values.setdefault(DOCUMENTS.name, min(documents_of_source, article_limit))
     kind = sources.load(settings.source)
     is_own = kind.own
-    if REPLICAS not in request and kind.replicates:
-        values[REPLICAS.name] = min(load_kind(spec.kind).replicas for spec in settings.models)
     if is_own and values[KEEP_ARTICLES.name] != "none":
         values[KEEP_COUNTS.name] = True  # for the last reading, and that of documents added later
     vocabulary = settings.vocabulary
@@ -86,6 +94,8 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
         forgets = any(HALF_LIFE.name in spec.options for spec in models)
         if PASSES not in request and is_own and not forgets:
             values[PASSES.name] = default_passes(documents)
+    if REPLICAS not in request and kind.replicates:
+        values[REPLICAS.name] = default_replicas(models)
     return replace(
         settings,
         values=values,

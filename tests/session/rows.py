@@ -25,6 +25,7 @@ def settings():
             "keep_articles": "all",
             "keep_counts": False,
             "passes": 1,
+            "replicas": 0,
             "vocab_articles": 10_000,
             "tokens": "words",
         },

@@ -175,6 +175,7 @@ def test_a_new_session_stores_what_it_always_did():
         "held_out": 500,
         "documents": 4500,
         "passes": 1,
+        "replicas": 0,
         "keep_articles": "all",
         "keep_counts": False,
         "measured_every": 10_000,

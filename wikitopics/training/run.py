@@ -87,7 +87,8 @@ def train(
     model: a kind of model or a SPEC of `wikitopics train --model`, or several; None: lda
     topics, passes: None: chosen by the number of texts
     replicas: how many more models learn beside each model with other seeds, at most 11, so that
-        `Topic.found` tells which topics come back; None: 5, or 0 if one of the models is an HDP
+        `Topic.found` tells which topics come back; None: 5, fewer for more than
+        100 topics, 0 for the HDP
     vocabulary: a `Vocabulary`, a list of words, or the name or file of one; None builds one from
         the texts, according to the arguments from lang to phrases; lang and digits also
         determine how a list of words is read

@@ -2,7 +2,7 @@
 
 CREATE TABLE settings (key TEXT PRIMARY KEY, value TEXT);
 CREATE TABLE vocabulary (id INTEGER PRIMARY KEY, fingerprint TEXT, words TEXT);
--- id: the model's place in settings.models; the models' first replicas have the next ids, then their second
+-- id: the model's place in settings.models. The models' first replicas have the next ids, then their second
 -- ones, and so on. What is large comes last, so that the rest is read without it.
 -- meetings: how often its topics meet in documents, by which they are grouped.
 CREATE TABLE models (id INTEGER PRIMARY KEY, topics_in_use INTEGER, updates INTEGER, rho REAL, scalars TEXT,
@@ -43,7 +43,7 @@ CREATE TABLE word_counts (id INTEGER PRIMARY KEY, arrays BLOB);
 CREATE TABLE metrics (model INTEGER, articles INTEGER, tokens INTEGER, seconds REAL, metric TEXT,
     value REAL, PRIMARY KEY (model, metric, articles));
 -- word_ids: of each topic's most probable words. shown_ids: of its words as they are shown; null in a snapshot
--- of an earlier version. found: the part of the replicas that have each topic; null without replicas.
+-- of an earlier version. found: the part of the replicas that have each topic, null without replicas.
 CREATE TABLE snapshots (model INTEGER, articles INTEGER, word_ids BLOB, probabilities BLOB, shares BLOB,
     shown_ids BLOB, shown_probabilities BLOB, found BLOB, PRIMARY KEY (model, articles));
 -- What events have told of each topic. alive: born and not dead. name: the last one told.

@@ -293,6 +293,7 @@ def of_1_2(trained):
         "DROP TABLE reference",
         "ALTER TABLE snapshots DROP COLUMN shown_ids",
         "ALTER TABLE snapshots DROP COLUMN shown_probabilities",
+        "ALTER TABLE snapshots DROP COLUMN found",
         "CREATE TABLE topic_names (model INTEGER, topic INTEGER, name TEXT, alive INTEGER, "
         "lasting TEXT, PRIMARY KEY (model, topic))",
         "INSERT INTO topic_names SELECT model, topic, 'once, so, called', alive, NULL "
