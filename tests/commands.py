@@ -1,5 +1,6 @@
 """The command line, run in this process or in one of its own."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -109,6 +110,39 @@ def python(code: str, *arguments: object, **environment: str) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+class Ended:
+    """Stands for the process of a trainer that has come to its end."""
+
+    def __init__(self, code):
+        self.pid = os.getpid()
+        self.returncode = code
+
+    def poll(self):
+        return self.returncode
+
+    def wait(self, timeout=None):
+        return self.returncode
+
+
+@pytest.fixture
+def trainers_run_here(monkeypatch, counted_here):
+    """Trainers that Python calls start run in this process, to their end: a process of their own
+    would first load all that this one has loaded, which takes longer than a small test."""
+    from wikitopics.cli import run
+    from wikitopics.session.control import log_file
+
+    def start(path, arguments, keeps=()):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with (
+            log_file(path).open("w") as log,
+            contextlib.redirect_stdout(log),
+            contextlib.redirect_stderr(log),
+        ):
+            return Ended(run(arguments))
+
+    monkeypatch.setattr("wikitopics.session.control.start_trainer", start)
 
 
 RESTING = """

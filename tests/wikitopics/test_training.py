@@ -47,6 +47,17 @@ pytestmark = pytest.mark.filterwarnings("ignore:short texts")
 
 
 @pytest.fixture
+def in_a_process():
+    """For a test that is about it: the trainer is a process of its own, as it is for users."""
+
+
+@pytest.fixture(autouse=True)
+def trainers(request):
+    if "in_a_process" not in request.fixturenames:
+        request.getfixturevalue("trainers_run_here")
+
+
+@pytest.fixture
 def path(home):
     return home / "notes.db"
 
@@ -106,7 +117,7 @@ def test_topics_are_found_again_by_replicas_unless_there_are_none():
         learn(session="half", replicas=2.5)
 
 
-def test_a_column_becomes_a_session(path):
+def test_a_column_becomes_a_session(in_a_process, path):
     missing = [None, np.nan, np.float32("nan"), pd.NA, "", "  "]
     column = pd.Series([*TEXTS, *missing])
     number = len(column)
@@ -590,7 +601,7 @@ def test_seeded_topics_come_first_and_have_their_names(path):
     assert_nothing_is_left(path)
 
 
-def test_ctrl_c_while_a_trainer_is_being_started_ends_that_trainer(path, monkeypatch):
+def test_ctrl_c_while_a_trainer_is_being_started_ends_that_trainer(in_a_process, path, monkeypatch):
     started = []
 
     def interrupted(*arguments):
@@ -621,7 +632,9 @@ def test_markup_is_warned_of_and_removed(path):
         )
 
 
-def test_a_new_collection_is_told_of_and_the_bars_total_stays(path, monkeypatch, capsys):
+def test_a_new_collection_is_told_of_and_the_bars_total_stays(
+    in_a_process, path, monkeypatch, capsys
+):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with pytest.warns(
         UserWarning, match="^short texts: half of the first 120 .* give another vocabulary$"
@@ -657,7 +670,7 @@ def test_two_at_once_do_not_take_each_others_texts(path, monkeypatch):
     assert InMemoryTexts.of(path).texts.exists()
 
 
-def test_a_call_at_the_same_time_is_refused_before_it_writes(path):
+def test_a_call_at_the_same_time_is_refused_before_it_writes(in_a_process, path):
     """Once the program that made the first call is killed, its trainer still holds the texts."""
     program = endless_program()
     try:
@@ -698,7 +711,7 @@ def test_a_trainer_that_was_stopped_is_warned_of(path, cli):
 
 
 @pytest.mark.long
-def test_whoever_is_killed_the_texts_are_removed(path, cli):
+def test_whoever_is_killed_the_texts_are_removed(in_a_process, path, cli):
     program = endless_program()
     pid_of_trainer_at_work(path)
     until(lambda: articles(path) >= len(TEXTS))  # each has its proportions

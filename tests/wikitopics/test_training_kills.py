@@ -19,7 +19,11 @@ from tests.waiting import gone, until
 from wikitopics.session.control import InMemoryTexts
 from wikitopics.session.system import owner
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+# Those that die are processes of their own; what is called afterwards need not be.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.usefixtures("trainers_run_here"),
+]
 
 DYING = """
 import os, signal, sqlite3, sys

@@ -1,5 +1,6 @@
 """How much articles are like another one, by their topics and by their words."""
 
+import shutil
 import sqlite3
 
 import numpy as np
@@ -33,13 +34,28 @@ def texts():
 
 
 @pytest.fixture
-def session(texts, home):
-    return wt.train(texts, session="s", topics=SUBJECTS, passes=2, progress=False)
+def session_of(texts, made_once, tmp_path):
+    """A copy of the session of these texts that was trained in so many passes: ``session_of(2)``."""
+
+    def copied(passes):
+        def train(folder):
+            path = folder / "s.db"
+            wt.train(texts, session=path, topics=SUBJECTS, passes=passes, progress=False)
+
+        folder = made_once(f"similar-{passes}", train)
+        return wt.open(shutil.copy(folder / "s.db", tmp_path))
+
+    return copied
 
 
 @pytest.fixture
-def trained_once(texts, home):
-    return wt.train(texts, session="s", topics=SUBJECTS, passes=1, progress=False)
+def session(session_of):
+    return session_of(2)
+
+
+@pytest.fixture
+def trained_once(session_of):
+    return session_of(1)
 
 
 def change(session, *statements):
