@@ -67,10 +67,11 @@ def sheets_read_once() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Turn animations off, and look soon at what a trainer has saved."""
+    """Turn animations off, and look soon at what a trainer has saved: but each look draws, and many
+    in a second slow all tests down."""
     monkeypatch.setattr("textual.constants.TEXTUAL_ANIMATIONS", "none")
-    monkeypatch.setattr("wikitopics.tui.app.POLL_SECONDS", 0.15)
-    monkeypatch.setattr("wikitopics.tui.follow.FULL_EVERY", 0.15)
+    monkeypatch.setattr("wikitopics.tui.app.POLL_SECONDS", 0.3)
+    monkeypatch.setattr("wikitopics.tui.follow.FULL_EVERY", 0.3)
 
 
 @pytest.fixture(autouse=True)
