@@ -60,11 +60,24 @@ class CompletionSet:
 
         Raises ValueError for a word id outside the model's range.
         """
+        return self.mean(self.nats(model))
+
+    def mean(self, nats: NDArray[np.float64]) -> float:
+        """The score with these `nats`."""
+        # Not with @: the threads that a BLAS starts take longer than everything else here.
+        n_tokens = self.hidden.n_tokens
+        return float(np.sum(nats) / n_tokens) if n_tokens else float("nan")
+
+    def nats(self, model: Predictor) -> NDArray[np.float64]:
+        """(N,) the log-likelihood of each entry of `hidden`: of all uses of a word in a document.
+
+        Raises ValueError for a word id outside the model's range.
+        """
         from wikitopics.model.kernels import mixtures
 
         hidden = self.hidden
         if hidden.n_tokens == 0:
-            return float("nan")
+            return np.empty(0)
         words = hidden.words(model.n_words)
         theta = model.infer(self.seen)
         # (U, K) the words' probabilities in each topic.
@@ -81,9 +94,26 @@ class CompletionSet:
             theta,
             probability,
         )
-        # Not with @: the threads that a BLAS starts take longer than everything else here.
-        nats = np.sum(hidden.counts * np.log(probability, dtype=np.float64))
-        return float(nats / hidden.n_tokens)
+        return np.asarray(hidden.counts * np.log(probability, dtype=np.float64))
+
+    def standard_error(self, nats: NDArray[np.float64], others: NDArray[np.float64]) -> float:
+        """The standard error of the difference between the means of two models' `nats`, over
+        documents; NaN for fewer than two.
+
+        A difference is a ratio, of nats to words, and both vary between documents: its variance is
+        D / (D - 1) sum_d (x_d - r n_d)^2 / (sum_d n_d)^2 for differences x_d in documents of n_d
+        words with the ratio r (the linearised variance of a ratio estimator).
+        """
+        D = self.hidden.D
+        if D < 2:
+            return float("nan")
+        document = self.hidden.documents()
+        differences = np.bincount(document, nats - others, minlength=D)
+        lengths = np.bincount(document, self.hidden.counts, minlength=D)
+        ratio = differences.sum() / lengths.sum()
+        residuals = differences - ratio * lengths
+        variance = D / (D - 1) * np.sum(residuals**2) / lengths.sum() ** 2
+        return float(np.sqrt(variance))
 
 
 def document_completion(model: Predictor, batch: Minibatch, seed: int = 0) -> float:

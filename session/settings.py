@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from wikitopics.model import KindError, kinds
 from wikitopics.model.options import Value
@@ -35,6 +35,8 @@ MOST_TOPICS = 10_000
 """The limit for any kind: where articles are stored, a topic's number takes two bytes."""
 ENOUGH = 10_000
 """With at least this many documents, a model has its kind's default number of topics."""
+TOPICS = "topics"
+"""The option that every kind has."""
 BATCH_SIZE = Option(int, "batch_size", "articles in a full minibatch", least=1, most=1_000_000)
 
 
@@ -77,6 +79,15 @@ class ModelSpec:
         return f"{self.kind}:" + ",".join(f"{key}={value}" for key, value in values.items())
 
 
+class Sized(Protocol):
+    """What any record of a model tells of it."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def topics(self) -> int: ...
+
+
 def default_topics(kind: type[OnlineModel], documents: float) -> int:
     """The number of topics for this many documents: their square root for LDA, three times that for
     the HDP.
@@ -92,10 +103,24 @@ def parse_specs(texts: Sequence[str], shared: Mapping[str, object]) -> tuple[Mod
     """The models named by ``--model`` (one `lda` if there are none).
 
     ``shared``: values of options for all models, by key; None: not given. They apply to models
-    whose option of that name is shared; a value in the text takes precedence. Raises `BadUsage`
-    naming the wrong word.
+    whose option of that name is shared; a value in the text takes precedence. Of several numbers
+    of topics, such as "10,20", each makes a model of its own of every text without a number: lda-10
+    and lda-20. Raises `BadUsage` naming the wrong word.
     """
-    specs = tuple(_parse(text, shared) for text in texts or (DEFAULT_KIND,))
+    specs: list[ModelSpec] = []
+    numbers = numbers_of_topics(shared.get(TOPICS))
+    several = len(numbers) > 1
+    for text in texts or (DEFAULT_KIND,):
+        spec = _parse(text, {**shared, TOPICS: None} if several else shared)
+        if several and spec.usual_topics:
+            specs += (_varied(text, shared, number) for number in numbers)
+        else:
+            specs.append(spec)
+    if several and len(specs) == len(texts):
+        raise BadUsage(
+            f"--topics {shared[TOPICS]}: every --model names its own number of topics; leave out "
+            "the one or the other"
+        )
     names = [spec.name for spec in specs]
     for name in names:
         if names.count(name) > 1:
@@ -103,7 +128,39 @@ def parse_specs(texts: Sequence[str], shared: Mapping[str, object]) -> tuple[Mod
                 f"two models are named {name!r}: give one another name, as in --model "
                 "lda:name=small"
             )
-    return specs
+    return tuple(specs)
+
+
+def numbers_of_topics(value: object) -> tuple[str, ...]:
+    """The numbers in a value of ``--topics``, such as "10,20,40", as they are given; () for None.
+
+    Raises `BadUsage` if one is missing, or given twice.
+    """
+    if value is None:
+        return ()
+    numbers = tuple(number.strip() for number in str(value).split(","))
+    for number in numbers:
+        if not number:
+            raise BadUsage(f"topics must be a number, or several as in 10,20,40, not {value!r}")
+        if numbers.count(number) > 1:
+            raise BadUsage(f"topics {value}: {number} is given twice")
+    return numbers
+
+
+def _varied(text: str, shared: Mapping[str, object], topics: str) -> ModelSpec:
+    """The model of this text with one of several numbers of topics, which becomes part of its
+    name."""
+    spec = _parse(text, {**shared, TOPICS: topics})
+    name = f"{spec.name}-{spec.topics}"
+    if not NAME.fullmatch(name):
+        raise BadUsage(f"--model {text!r}: with its number of topics, the name is too long")
+    return replace(spec, name=name)
+
+
+def vary_in_topics(models: Sequence[Sized]) -> bool:
+    """Whether models of one kind differ in their number of topics."""
+    kinds_in_sizes = {(model.kind, model.topics) for model in models}
+    return len(kinds_in_sizes) > len({model.kind for model in models})
 
 
 def shared_value(kind: str, key: str, value: object) -> Value | None:
@@ -140,7 +197,7 @@ def options_of(kind: type[OnlineModel]) -> tuple[Option[float], ...]:
     """All options, including the sizes that every kind has."""
     topics = Option(
         int,
-        "topics",
+        TOPICS,
         "number of topics",
         default=kind.default_topics,
         least=1,
@@ -169,7 +226,7 @@ def _parse(text: str, shared: Mapping[str, object]) -> ModelSpec:
                 values[option.name] = _parsed(option, value)
     except BadUsage as error:
         raise BadUsage(f"--model {text!r}: {error}" if rest else str(error)) from None
-    topics = values.pop("topics", None)
+    topics = values.pop(TOPICS, None)
     batch_size = values.pop(BATCH_SIZE.name, None)
     return ModelSpec(
         kind=kind.kind,

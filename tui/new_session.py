@@ -38,7 +38,7 @@ def arguments(
     SessionError.
 
     ``values``: the contents of the fields, by the name of the option. ``models``: kind and topics
-    of each model requested; "" for its default.
+    of each model requested: a number, several as for `--topics`, or "" for its default.
     """
     if not name:
         raise SessionError("the session needs a name")
@@ -63,10 +63,12 @@ def arguments(
                 raise SessionError(f"{option.label} {error}") from None
             words += [option.flag, text]
             options[option.name] = (value,) if option.of is tuple else value
-    specs = []
+    specs: list[str] = []
     for model, topics in models:
-        spec = f"{model}:topics={topics}" if topics else model
-        specs.append(spec)
+        if topics:  # of several numbers, each makes a model of its own
+            specs += map(str, parse_specs([model], {TOPICS.name: topics}))
+        else:
+            specs.append(model)
     parse_specs(specs, {})
     for spec in specs:
         words += [MODEL.flag, spec]
@@ -119,7 +121,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
             for kind, topics, words in model_choices():
                 with Horizontal(classes="trained model"):
                     yield Tick(kind, value=kind == DEFAULT_KIND, id=f"use-{kind}", compact=True)
-                    yield TextField(placeholder=topics, id=f"topics-{kind}", type="integer")
+                    yield TextField(placeholder=topics, id=f"topics-{kind}")
                     yield Static(Content(words), classes="words")
                 self._hints[f"topics-{kind}"] = TOPICS.help
             with Vertical(classes="foot"):  # in sight wherever the form is scrolled to

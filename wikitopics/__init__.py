@@ -41,6 +41,7 @@ if TYPE_CHECKING:  # `as` marks these names as exported
     from wikitopics.stored import open as open
     from wikitopics.stored import sessions as sessions
     from wikitopics.training.run import train as train
+    from wikitopics.training.run import vary_topics as vary_topics
     from wikitopics.training.words import words as words
     from wikitopics.vocab import ENGLISH_STOP_WORDS as ENGLISH_STOP_WORDS
     from wikitopics.vocab import UnknownVocabulary as UnknownVocabulary
@@ -71,6 +72,7 @@ _HOME = {
     "open": "wikitopics.stored",
     "sessions": "wikitopics.stored",
     "train": "wikitopics.training.run",
+    "vary_topics": "wikitopics.training.run",
     "words": "wikitopics.training.words",
 }
 """The module of each public name."""

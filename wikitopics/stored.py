@@ -18,7 +18,15 @@ import numpy as np
 from wikitopics.crawler.texts.kind import MARKUP
 from wikitopics.extra import REPORT
 from wikitopics.model import Minibatch
-from wikitopics.session.analysis import formats, frames, inference, listing, report, similar
+from wikitopics.session.analysis import (
+    comparison,
+    formats,
+    frames,
+    inference,
+    listing,
+    report,
+    similar,
+)
 from wikitopics.session.analysis.areas import Area as Area
 from wikitopics.session.analysis.areas import areas
 from wikitopics.session.analysis.described import Topic as Topic
@@ -267,6 +275,22 @@ class StoredSession:
         with self._reading(model) as (reader, name):
             measurements = [Measurement(*row) for row in reader.all_metrics()]
         return [measurement for measurement in measurements if measurement.model == name]
+
+    def compare(self) -> DataFrame:
+        """A pandas table of the session's models on its held-out articles, as `wikitopics compare`
+        prints it; those of one kind are in the order of their numbers of topics.
+
+        The index is the model's name. The columns are `topics`, their number; `log_likelihood`, in
+        nats per word; `standard_error`, of its difference from the best one, over articles: less
+        than twice that may be chance; `npmi`, the mean coherence of the topics; `distinct`, the
+        share of distinct words among the ten most probable ones of all topics in use; and `found`,
+        the part of the replicas that have a topic in use, on average (NaN without replicas).
+
+        Models are loaded, and score the articles again. Raises `SessionError` if no articles are
+        held out.
+        """
+        with self._open() as reader:
+            return comparison.as_frame(reader)
 
     def infer(
         self,

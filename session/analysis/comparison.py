@@ -13,14 +13,18 @@ articles in common is not recorded: it is assumed that they have none, and the u
 
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.crawler.texts.kind import EARLIER, Texts
+from wikitopics.extra import NOTEBOOK
 from wikitopics.model import CompletionSet
 from wikitopics.session.analysis.inference import saved_model
+from wikitopics.session.analysis.quality import distinct_words, mean_coherence, mean_found
 from wikitopics.session.errors import BadUsage, Damaged, SessionError
 from wikitopics.session.options import SEED
 from wikitopics.session.paths import session_name
@@ -29,6 +33,13 @@ from wikitopics.session.sources import check_identity, described
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.vocab.rules import Rule
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+NUMBERS = ("log_likelihood", "standard_error", "npmi", "distinct", "found")
+COLUMNS = ("topics", *NUMBERS)
+"""The columns of a table of the models of one session; it is narrow enough for a terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +58,19 @@ class Compared:
     perplexity: float
     difference: float
     """Its log-likelihood minus that of the best model: 0 for the best, negative for the others."""
+    standard_error: float | None
+    """Of the difference, over the articles scored; None for fewer than two."""
+    npmi: float | None
+    """The mean coherence of its topics, in articles that its session has learnt."""
+    distinct: float | None
+    """As `distinct_words`."""
+    found: float | None
+    """As `mean_found`."""
+
+    @property
+    def margin(self) -> float:
+        """Twice the standard error: a smaller difference may be chance."""
+        return 2 * (self.standard_error or 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +83,20 @@ class Comparison:
     """The models, the best first."""
     remarks: tuple[str, ...]
     """What was assumed, and what was not known."""
+
+    def by_topics(self) -> list[Compared]:
+        """The models of each session and kind together, in the order of their numbers of topics,
+        which makes a curve; those of the best model come first."""
+        families: dict[tuple[str, str], list[Compared]] = {}
+        for model in self.models:
+            families.setdefault((model.session, model.kind), []).append(model)
+        ordered = [sorted(family, key=lambda model: model.topics) for family in families.values()]
+        return list(chain.from_iterable(ordered))
+
+    def level(self) -> list[Compared]:
+        """The models that the articles scored do not tell from the best."""
+        _, *others = self.models
+        return [model for model in others if -model.difference < model.margin]
 
 
 class _Session:
@@ -101,32 +139,60 @@ def compare(
             raise SessionError(
                 "no held-out article has two different words: there is nothing to predict"
             )
-        compared = []
+        scored: list[tuple[Compared, NDArray[np.float64]]] = []
         for session in sessions:
             for model in session.reader.model_statuses():
-                score = completion.score(saved_model(session.reader, model.name))
+                nats = completion.nats(saved_model(session.reader, model.name))
+                score = completion.mean(nats)
                 if not np.isfinite(score):
                     raise Damaged(
                         f"model {model.name} of {session.name} gives no finite likelihood"
                     )
-                compared.append(
-                    Compared(
-                        session=session.name,
-                        model=model.name,
-                        kind=model.kind,
-                        articles=session.articles,
-                        topics=model.topics,
-                        topics_in_use=model.topics_in_use,
-                        log_likelihood=score,
-                        perplexity=float(perplexity(score)),
-                        difference=0.0,
-                    )
+                compared = Compared(
+                    session=session.name,
+                    model=model.name,
+                    kind=model.kind,
+                    articles=session.articles,
+                    topics=model.topics,
+                    topics_in_use=model.topics_in_use,
+                    log_likelihood=score,
+                    perplexity=float(perplexity(score)),
+                    difference=0.0,
+                    standard_error=None,
+                    npmi=mean_coherence(session.reader, model.name),
+                    distinct=distinct_words(session.reader.newest_words(model.name)),
+                    found=mean_found(session.reader.topics(model.name)),
                 )
-                progress(len(compared))
-    compared.sort(key=lambda model: -model.log_likelihood)
-    best = compared[0].log_likelihood
-    models = [replace(model, difference=model.log_likelihood - best) for model in compared]
+                scored.append((compared, nats))
+                progress(len(scored))
+    scored.sort(key=lambda one: -one[0].log_likelihood)
+    best, nats_of_best = scored[0]
+    models = []
+    for compared, nats in scored:
+        error = completion.standard_error(nats, nats_of_best)
+        models.append(
+            replace(
+                compared,
+                difference=compared.log_likelihood - best.log_likelihood,
+                standard_error=error if np.isfinite(error) else None,
+            )
+        )
     return Comparison(len(block), models, remarks)
+
+
+def as_frame(reader: SessionReader) -> "DataFrame":
+    """The models of one session as a table of pandas, in the order of `Comparison.by_topics`, with
+    the columns `COLUMNS`.
+
+    Raises the errors of `compare`, and `BadUsage` without pandas.
+    """
+    try:
+        import pandas as pd
+    except ModuleNotFoundError:
+        raise BadUsage(NOTEBOOK.needed("compare()")) from None
+    records = map(asdict, compare([reader]).by_topics())
+    frame = pd.DataFrame(records).set_index("model")[[*COLUMNS]]
+    return frame.astype(dict.fromkeys(NUMBERS, "float64"))  # None makes a column of objects
 
 
 def _check_words(sessions: Sequence[_Session]) -> None:

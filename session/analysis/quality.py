@@ -2,13 +2,15 @@
 repeat others."""
 
 from collections.abc import Iterable
+from statistics import fmean
 
 import numpy as np
 
 from wikitopics.model.coherence import Occurrences, npmi_of_words
 from wikitopics.model.distances import repeats
+from wikitopics.model.online import IN_USE
 from wikitopics.session.metrics import EARLIER, OF_STREAM, OF_TOPICS, SCORES, Metric
-from wikitopics.session.records import COHERENT_WORDS
+from wikitopics.session.records import COHERENT_WORDS, TopicRow, TopWords
 from wikitopics.session.settings import own_metrics
 from wikitopics.session.sources import noun
 from wikitopics.session.storage.block import Block
@@ -57,6 +59,36 @@ def coherences(reader: SessionReader, model: str) -> list[float | None]:
     ids, _ = newest.leading
     values = npmi_of_words(ids[:, :COHERENT_WORDS], reference).tolist()
     return [value if np.isfinite(value) else None for value in values]
+
+
+def mean_coherence(reader: SessionReader, model: str) -> float | None:
+    """The mean of `coherences`, as the metric `npmi`; None if there are none."""
+    return _mean(coherences(reader, model))
+
+
+def distinct_words(newest: TopWords | None) -> float | None:
+    """The share of distinct words among the ten most probable ones of all topics in use: 1 if no
+    two topics have one in common. None without topics.
+
+    ``newest``: the newest snapshot, if there is one.
+    """
+    if newest is None:
+        return None
+    ids, _ = newest.leading
+    ten_words = ids[newest.shares > IN_USE, :COHERENT_WORDS]
+    return len(np.unique(ten_words)) / ten_words.size if ten_words.size else None
+
+
+def mean_found(topics: Iterable[TopicRow]) -> float | None:
+    """The part of the replicas that have a topic in use, on average over those; None without
+    replicas."""
+    return _mean(row.found for row in topics if row.share > IN_USE)
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    """The mean of the values that are known; None if none is."""
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
 
 
 def counted_together(reader: SessionReader) -> Block:

@@ -1,7 +1,12 @@
 """`compare`: score sessions and their models on the same articles."""
 
+from __future__ import annotations
+
 import contextlib
+import shutil
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,7 +20,20 @@ from wikitopics.cli.output import (
     say,
 )
 from wikitopics.session.paths import DEFAULT_SESSION, session_path
+from wikitopics.session.settings import vary_in_topics
 from wikitopics.session.sources import noun
+
+if TYPE_CHECKING:
+    from wikitopics.session.analysis.comparison import Compared, Comparison
+
+NAMES = ("session", "model")
+"""The columns of text."""
+_SCORES = ("in use", "log likelihood", "difference", "error")
+OF_SESSIONS = ("session", "model", "trained", *_SCORES)
+OF_ONE_SESSION = ("model", *_SCORES, "npmi", "distinct", "found")
+"""Also what each session counts in articles of its own, which says nothing beside another's."""
+WIDEST = 60
+"""The most cells of a curve."""
 
 
 @click.command(cls=Command)
@@ -69,16 +87,70 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
         return
     for remark in result.remarks:
         say(remark)
-    put_line(f"{result.articles:,} {articles} that no model was trained on")
-    head, *padded_sessions = column((score.session for score in result.models), "session")
-    width = max(len("model"), *(len(score.model) for score in result.models))
-    put_line(
-        f"{head}  {'model':{width}}  {'trained':>11}  {'in use':>11}  {'log likelihood':>14}  "
-        f"{'difference':>11}  {'perplexity':>10}"
-    )
-    for score, session in zip(result.models, padded_sessions, strict=True):
-        used = f"{score.topics_in_use:,} of {score.topics:,}"
-        put_line(
-            f"{session}  {score.model:{width}}  {score.articles:>11,}  {used:>11}  "
-            f"{score.log_likelihood:>14.4f}  {score.difference:>11.4f}  {score.perplexity:>10,.1f}"
-        )
+    for line in lines_of(result, articles):
+        put_line(line)
+
+
+def lines_of(result: Comparison, noun: str) -> Iterator[str]:
+    """The comparison as a table and, for models of one session that differ in their number of
+    topics, the curve of the log-likelihood. ``noun``: what the texts are called."""
+    models = result.by_topics()
+    rows = [_cells(model) for model in models]
+    of_one_session = len({model.session for model in models}) == 1
+    columns = []
+    for head in OF_ONE_SESSION if of_one_session else OF_SESSIONS:
+        cells = [row[head] for row in rows]
+        if not any(cells):
+            continue  # not known of any
+        columns.append(list(column(cells, head, right=head not in NAMES)))
+    yield f"{result.articles:,} {noun} that no model was trained on"
+    yield from map("  ".join, zip(*columns, strict=True))
+    if of_one_session and vary_in_topics(models):
+        yield from _curve(models)
+    level = [
+        model.model if of_one_session else f"{model.model} of {model.session}"
+        for model in result.level()
+    ]
+    if level:
+        yield f"less than twice the error behind the best: {', '.join(level)}"
+
+
+def _cells(model: Compared) -> dict[str, str]:
+    """The cells of a model, by the heads of their columns."""
+
+    def number(value: float | None, decimals: int) -> str:
+        return "" if value is None else f"{value:.{decimals}f}"
+
+    return {
+        "session": model.session,
+        "model": model.model,
+        "trained": f"{model.articles:,}",
+        "in use": f"{model.topics_in_use:,} of {model.topics:,}",
+        "log likelihood": number(model.log_likelihood, 4),
+        "difference": number(model.difference, 4),
+        "error": number(model.standard_error, 4),
+        "npmi": number(model.npmi, 3),
+        "distinct": number(model.distinct, 2),
+        "found": number(model.found, 2),
+    }
+
+
+def _curve(models: Sequence[Compared]) -> Iterator[str]:
+    """The log-likelihoods beneath each other, each with twice the error of its difference."""
+    _, *names = column((model.model for model in models), "")
+    room = shutil.get_terminal_size().columns - len(names[0]) - len("  ")
+    last = min(max(room, 2), WIDEST) - 1
+    low = min(model.log_likelihood - model.margin for model in models)
+    high = max(model.log_likelihood + model.margin for model in models)
+
+    def place(value: float) -> int:
+        return round(last * (value - low) / (high - low)) if high > low else 0
+
+    yield ""
+    yield "log likelihood (o), and twice the error of its difference (-)"
+    for name, model in zip(names, models, strict=True):
+        first = place(model.log_likelihood - model.margin)
+        middle = place(model.log_likelihood)
+        end = place(model.log_likelihood + model.margin)
+        bar = "-" * (middle - first) + "o" + "-" * (end - middle)
+        yield f"{name}  {' ' * first}{bar}"

@@ -109,14 +109,16 @@ def put_line(text: str, title: str = "", address: str | None = None) -> None:
         out.write(f"{visible(text)}{shown}\n")
 
 
-def column(texts: Iterable[str], head: str) -> Iterator[str]:
+def column(texts: Iterable[str], head: str, *, right: bool = False) -> Iterator[str]:
     """``head``, then the texts, each as wide on the screen as the widest: wide characters take
-    two."""
+    two. ``right``: aligned to the right, as numbers are."""
     from rich.cells import cell_len
 
     cells = [head, *map(visible, texts)]
     width = max(map(cell_len, cells))
-    return (text + " " * (width - cell_len(text)) for text in cells)
+    for text in cells:
+        blanks = " " * (width - cell_len(text))
+        yield blanks + text if right else text + blanks
 
 
 def put_table(rows: Sequence[tuple[str, str]], indent: int) -> None:

@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from wikitopics.cli import options, output
+from wikitopics.cli.compare import lines_of
 from wikitopics.cli.ending import at_end
 from wikitopics.cli.options import SettingsCommand, reading
 from wikitopics.cli.progress import JsonLines, ProgressLines
@@ -18,11 +19,12 @@ from wikitopics.crawler.dumps.kind import YES
 from wikitopics.crawler.errors import Unconfirmed
 from wikitopics.crawler.texts.kind import TEXTS
 from wikitopics.model import kinds
-from wikitopics.session.errors import BadUsage, Say, os_error_as
+from wikitopics.session.errors import BadUsage, Say, SessionError, os_error_as
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import MODEL, NOTIFY, ON_END
 from wikitopics.session.paths import session_name, session_path
-from wikitopics.session.settings import load_kind, options_of
+from wikitopics.session.settings import load_kind, options_of, vary_in_topics
+from wikitopics.session.sources import noun
 
 if TYPE_CHECKING:
     from wikitopics.session.request import TrainRequest
@@ -40,11 +42,15 @@ def train(session: str, as_json: bool, log: str | None, **settings: Any) -> int:
 
     Resumes the session if it exists. Ctrl+C saves and stops; all articles crawled are kept.
 
+    With several numbers of topics, a model of each (lda-10, lda-20 …) learns from the same
+    articles, and the end of the run shows how they compare, as `compare` does at any time.
+
     Examples:
       wikitopics train --contact me@host.org --hours 8
       wikitopics train --session de --lang de
       wikitopics train --session links --tokens links
       wikitopics train --model lda:topics=50 --model hdp --model scvb0:topics=200
+      wikitopics train --session sizes --topics 25,50,100,200
       wikitopics train --session whole --source dump --contact me@host.org
       wikitopics train --texts reviews.csv --text-column review --vocab reviews.txt
     """
@@ -105,25 +111,44 @@ def run_trainer(
     log: str | None = None,
 ) -> int:
     """Train in this process, printing progress; returns the exit code."""
+    from wikitopics.session.training.run import FINISHED
     from wikitopics.session.training.start import train as start
 
     path = session_path(session)
     messages = contextlib.nullcontext(output.say) if log is None else also_to(Path(log), path)
-    with (
-        messages as tell,
-        at_end(request.get(ON_END), path, tell, request.get(NOTIFY)) as end,
-    ):
-        progress = JsonLines(tell) if as_json else ProgressLines(tell)
-        end.tell = progress.end
-        try:
-            end.reason = start(path, request, progress, tell)
-        except Unconfirmed as cost:
-            if not output.agrees(f"{cost}. Continue?", str(cost)):
-                end.reason = "nothing was started"
-                end.tell = tell
-                return 0
-            end.reason = start(path, request.giving(**{YES.name: True}), progress, tell)
+    with messages as tell:
+        with at_end(request.get(ON_END), path, tell, request.get(NOTIFY)) as end:
+            progress = JsonLines(tell) if as_json else ProgressLines(tell)
+            end.tell = progress.end
+            try:
+                end.reason = start(path, request, progress, tell)
+            except Unconfirmed as cost:
+                if not output.agrees(f"{cost}. Continue?", str(cost)):
+                    end.reason = "nothing was started"
+                    end.tell = tell
+                    return 0
+                end.reason = start(path, request.giving(**{YES.name: True}), progress, tell)
+        if end.reason == FINISHED:
+            _tell_how_topics_vary(path, tell)
     return 0
+
+
+def _tell_how_topics_vary(path: Path, tell: Say) -> None:
+    """Tell what `compare` prints, if the session has models of one kind with different numbers of
+    topics."""
+    from wikitopics.session.analysis.comparison import compare
+
+    with reading(path) as reader:
+        settings = reader.settings()
+        if not vary_in_topics(settings.models):
+            return
+        try:
+            result = compare([reader])
+        except SessionError as error:  # such as nothing held out: all is saved nevertheless
+            tell(f"the models are not compared: {error}")
+            return
+    for line in lines_of(result, noun(settings.source)):
+        tell(line)
 
 
 @contextlib.contextmanager

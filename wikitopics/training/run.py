@@ -10,12 +10,15 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.file_source import silently
 from wikitopics.crawler.page import Markup
 from wikitopics.crawler.texts.kind import MARKUP
+from wikitopics.extra import NOTEBOOK
 from wikitopics.session import control
 from wikitopics.session.control import InMemoryTexts
 from wikitopics.session.errors import BadUsage, NoSession, SessionError, SessionInUse
@@ -45,6 +48,9 @@ from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.building import VocabularyRecipe, build_vocabulary
 from wikitopics.vocab.vocabulary import VocabularyError
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 POLL_SECONDS = 0.3
 """Seconds after which the session is read again for its progress."""
 _MODELS = "a kind of model or a SPEC, or several"
@@ -55,7 +61,7 @@ def train(
     session: str | os.PathLike[str] = DEFAULT_SESSION,
     *,
     model: str | Sequence[str] | None = None,
-    topics: int | None = None,
+    topics: int | Iterable[int] | None = None,
     passes: int | None = None,
     replicas: int | None = None,
     vocabulary: Vocabulary | Iterable[str] | str | os.PathLike[str] | None = None,
@@ -85,7 +91,9 @@ def train(
         row number that pandas gave it. The index of `proportions(frame=True)` is the index of
         that Series, or ids from a pandas Series or Index, with their type; other ids are text
     model: a kind of model or a SPEC of `wikitopics train --model`, or several; None: lda
-    topics, passes: None: chosen by the number of texts
+    topics, passes: None: chosen by the number of texts. Several numbers of topics, such as
+        [10, 20, 40], make a model of each, lda-10, lda-20 and lda-40, which learn side by side;
+        `StoredSession.compare` compares them
     replicas: how many more models learn beside each model with other seeds, at most 11, so that
         `Topic.found` tells which topics come back; None: 5, fewer for more than
         100 topics, 0 for the HDP
@@ -212,6 +220,29 @@ def train(
     return StoredSession(path)
 
 
+def vary_topics(
+    texts: Iterable[str | None],
+    topics: Iterable[int],
+    session: str | os.PathLike[str] = "vary-topics",
+    **options: Any,
+) -> DataFrame:
+    """Learn texts with several numbers of topics, and return a pandas table that compares these.
+
+    It is `train(texts, session, topics=topics, **options).compare()`: a row for each model, the
+    columns of `StoredSession.compare`. `open(session)` has the models, and the same call again
+    returns the same table. The log-likelihood is measured in texts that no model has learnt; it
+    says how well words are predicted, and not which number of topics is the most useful. Numbers
+    that it does not tell apart differ by less than twice their `standard_error`.
+
+    options: other arguments of `train`
+
+    Raises the errors of `train`, and of `StoredSession.compare`.
+    """
+    if find_spec("pandas") is None:  # better now than after training
+        raise ValueError(NOTEBOOK.needed("vary_topics"))
+    return train(texts, session, topics=topics, **options).compare()
+
+
 def _wait(
     process: subprocess.Popen[bytes],
     path: Path,
@@ -300,7 +331,7 @@ def _request(
     files: InMemoryTexts,
     model: object,
     markup: Markup | None,
-    topics: int | None,
+    topics: int | Iterable[int] | None,
     passes: int | None,
     replicas: int | None,
     seed: int | None,
@@ -314,8 +345,6 @@ def _request(
         models = tuple(given_words("model", _MODELS, model))
         if not models:
             raise wrong_type("model", _MODELS, model)
-    if topics is not None:
-        topics = whole("topics", topics)
     if passes is not None:
         passes = whole("passes", passes)
     if replicas is not None:
@@ -326,12 +355,22 @@ def _request(
         source="texts",
         texts=(str(files.texts),),
         model=models,
-        topics=None if topics is None else str(topics),
+        topics=None if topics is None else _numbers(topics),
         passes=None if passes is None else PASSES.convert(passes),
         replicas=None if replicas is None else REPLICAS.convert(replicas),
         seed=SEED.convert(seed),
         markup=MARKUP.convert(markup),
     )
+
+
+def _numbers(topics: SupportsIndex | Iterable[SupportsIndex]) -> str:
+    """A number of topics, or several, as at the command line. Raises ValueError or TypeError."""
+    if not isinstance(topics, Iterable):
+        return str(whole("topics", topics))
+    numbers = [str(whole("topics", number)) for number in topics]
+    if not numbers:
+        raise ValueError("topics must be a number, or several such as [10, 20, 40]")
+    return ",".join(numbers)
 
 
 def _arguments(request: TrainRequest, files: InMemoryTexts) -> Iterator[str]:

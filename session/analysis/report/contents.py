@@ -27,7 +27,9 @@ from wikitopics.session.analysis.quality import (
     coherence_remark,
     coherences,
     counted_together,
+    distinct_words,
     found_legend,
+    mean_found,
     metrics_of,
     repeats_in_words,
 )
@@ -138,6 +140,10 @@ class ReportModel:
     """The topics in use that are not hidden, largest first, and no more than fit on a page."""
     hidden: int
     """The number of its topics in use that are hidden."""
+    distinct: float | None
+    """The share of distinct words among the ten most probable ones of topics in use."""
+    found: float | None
+    """The part of the replicas that have a topic in use, on average; None without replicas."""
     repeats: str
     """A line on how many of them nearly repeat another; "" if none does."""
     found_legend: str
@@ -250,7 +256,8 @@ def _model(
     area_of = found.area_of
     place_of = dict(zip(found.grouping.topics.tolist(), found.places.tolist(), strict=True))
     near = nearest(found.grouping)
-    in_use = [row for row in reader.topics(name, SNAPSHOT_WORDS) if row.topic in area_of]
+    rows = reader.topics(name, SNAPSHOT_WORDS)
+    in_use = [row for row in rows if row.topic in area_of]
     shown = [row for row in in_use if not row.hidden]
     shown.sort(key=lambda row: -row.share)
     own = ownership(newest.leading, newest.shares, newest.shown).tolist()
@@ -301,6 +308,8 @@ def _model(
         as_of=newest.articles,
         topics=list(topics.values()),
         hidden=len(in_use) - len(shown),
+        distinct=distinct_words(newest),
+        found=mean_found(rows),
         repeats=repeats_in_words(reader, name),
         found_legend=found_legend(row.found for row in shown[:most_topics]),
         tree=[

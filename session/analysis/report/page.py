@@ -68,6 +68,7 @@ def page(contents: dict[str, Any]) -> str:
         "percent": lambda part: f"{part:.1%}",
         "formatted": pictures.formatted,
         "points": _points,
+        "part": lambda part: "" if part is None else f"{part:.2f}",
         "moment": moment,
         "duration": age,
         "thin": pictures.thin,
