@@ -96,7 +96,7 @@ class Comparison:
     def level(self) -> list[Compared]:
         """The models that the articles scored do not tell from the best."""
         _, *others = self.models
-        return [model for model in others if -model.difference < model.margin]
+        return [model for model in others if -model.difference <= model.margin]
 
 
 class _Session:

@@ -1,11 +1,21 @@
 """What must hold of every kind of model, whatever the numbers."""
 
+import copy
+
 import numpy as np
 import pytest
 import scipy.sparse
 
 from tests.model.conftest import distances, needs_jit, planted, planted_batch, read, reordered
-from wikitopics.model import SCVB0, BatchHDP, Minibatch, OnlineLDA, document_completion, kinds
+from wikitopics.model import (
+    SCVB0,
+    BatchHDP,
+    CompletionSet,
+    Minibatch,
+    OnlineLDA,
+    document_completion,
+    kinds,
+)
 
 
 def learnt(kind, n_topics, batch, size, passes=1, seed=0, **options):
@@ -139,6 +149,50 @@ def test_document_completion_refuses_words_out_of_range_in_either_half(seed):
     document = Minibatch([0, 2], [1, 40], [1, 1])
     with pytest.raises(ValueError, match="40"):
         document_completion(model, document, seed)
+
+
+def completed(n_documents, seed=0):
+    """A set of planted documents to complete, and two models that have learnt others."""
+    batch, _ = planted(300 + n_documents)
+    models = [OnlineLDA(K, 40, 300, warm_start=False, seed=seed) for K in (2, 4)]
+    for model in models:
+        for _ in range(10):
+            model.learn(batch[:300])
+    return CompletionSet(batch[300:]), models
+
+
+def test_the_score_is_the_mean_of_the_nats_of_all_entries():
+    documents, (model, _) = completed(50)
+    nats = documents.nats(model)
+    assert nats.shape == documents.hidden.word_ids.shape
+    assert nats.sum() / documents.hidden.n_tokens == documents.score(model)
+
+
+def test_the_error_of_a_difference_is_its_spread_over_sets_of_documents():
+    documents, models = completed(4000)
+    nats, others = map(documents.nats, models)
+    parts = np.array_split(np.arange(documents.hidden.D), 40)
+    of_entry = documents.hidden.documents()
+    differences, errors = [], []
+    for part in parts:
+        chosen = np.isin(of_entry, part)
+        some = copy.copy(documents)
+        some.hidden = documents.hidden[part[0] : part[-1] + 1]
+        differences.append(some.mean(nats[chosen]) - some.mean(others[chosen]))
+        errors.append(some.standard_error(nats[chosen], others[chosen]))
+    np.testing.assert_allclose(np.std(differences, ddof=1), np.mean(errors), rtol=0.25)
+    whole = documents.standard_error(nats, others)
+    np.testing.assert_allclose(whole, np.mean(errors) / np.sqrt(len(parts)), rtol=0.05)
+
+
+def test_a_model_differs_from_itself_by_exactly_nothing_and_one_document_tells_no_error():
+    documents, (model, other) = completed(50)
+    nats = documents.nats(model)
+    assert documents.standard_error(nats, nats) == 0
+    single = CompletionSet(Minibatch([0, 2], [1, 2], [1, 1]))
+    assert np.isnan(single.standard_error(single.nats(model), single.nats(other)))
+    nothing = CompletionSet(Minibatch([0], [], []))
+    assert np.isnan(nothing.mean(nothing.nats(model)))
 
 
 # Topics as they are read, docs/derivations.md: a word weighs less for its uses by other topics.

@@ -84,6 +84,37 @@ def test_what_is_the_same_or_may_change_resumes(given, other):
     check(TrainRequest(**given), **other)
 
 
+SIZES = {"models": parse_specs(["lda", "hdp"], {"topics": "10,20"}), "batch_sizes": (64,) * 4}
+"""Models of several numbers of topics."""
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"topics": "10,20"},
+        {"topics": " 10, 20"},
+        {"model": ("lda", "hdp"), "topics": "10,20"},
+    ],
+)
+def test_the_same_numbers_of_topics_resume(given):
+    check(TrainRequest(**given), **SIZES)
+    check(TrainRequest(), **SIZES)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"topics": "10"}, "^--topics 10: this session was made with 10,20; leave --topics out"),
+        ({"topics": "20,10"}, "^--topics 20,10: this session was made with 10,20"),
+        ({"topics": "10,20,40"}, "^--topics 10,20,40: this session was made with 10,20"),
+        ({"topics": "10,x"}, "^topics must be a whole number from 1 to 10,000, not x"),
+        ({"model": ("lda",), "topics": "10,20"}, "^--model lda:name=lda-10,topics=10 "),
+    ],
+)
+def test_other_numbers_of_topics_are_refused(given, says):
+    refused(says, TrainRequest(**given), **SIZES)
+
+
 def test_the_same_vocabulary_resumes():
     check(TrainRequest(vocab="english"), WORDS)
 

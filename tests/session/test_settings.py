@@ -1,6 +1,7 @@
 """Models and settings: every one declared once, and what is made from that."""
 
 import json
+import re
 from types import MappingProxyType
 
 import pytest
@@ -38,6 +39,46 @@ def test_a_spec_wins_over_the_shared_options_and_hdp_takes_no_shared_priors():
     lda, hdp = parse_specs(["lda:topics=3", "hdp"], {"topics": "9", **shared})
     assert (lda.topics, lda.options) == (3, {"alpha": 0.3, "eta": "learn", "kappa": 0.7})
     assert (hdp.topics, hdp.options, hdp.batch_size) == (9, {"kappa": 0.7}, 64)
+
+
+def test_several_numbers_of_topics_make_a_model_of_each_and_name_it():
+    shared = {"topics": "10, 20,1e2", "alpha": "0.3"}
+    specs = parse_specs(["lda", "hdp:topics=30", "scvb0:name=s"], shared)
+    assert [(spec.kind, spec.name, spec.topics) for spec in specs] == [
+        ("lda", "lda-10", 10),
+        ("lda", "lda-20", 20),
+        ("lda", "lda-100", 100),
+        ("hdp", "hdp", 30),
+        ("scvb0", "s-10", 10),
+        ("scvb0", "s-20", 20),
+        ("scvb0", "s-100", 100),
+    ]
+    assert not any(spec.usual_topics for spec in specs)
+    assert specs[0].options == {"alpha": 0.3}
+    assert [spec.name for spec in parse_specs([], {"topics": "5,7"})] == ["lda-5", "lda-7"]
+    assert [spec.name for spec in parse_specs([], {"topics": "5"})] == ["lda"]
+
+
+@pytest.mark.parametrize(
+    ("texts", "topics", "says"),
+    [
+        ((), "10,,20", "topics must be a number, or several as in 10,20,40, not '10,,20'"),
+        ((), "10,", "topics must be a number, or several"),
+        ((), ",", "topics must be a number, or several"),
+        ((), "10,abc", "topics must be a whole number from 1 to 10,000, not abc"),
+        ((), "0,10", "from 1 to 10,000, not 0"),
+        ((), "10,10001", "from 1 to 10,000, not 10001"),
+        ((), "10,20,10", "10 is given twice"),
+        ((), "10,1e1", "two models are named 'lda-10'"),
+        (("lda:topics=5",), "10,20", "every --model names its own number of topics"),
+        (("lda", "lda:name=lda-10,topics=5"), "10,20", "two models are named 'lda-10'"),
+        (("lda:name=" + "x" * 62,), "10,20", "with its number of topics, the name is too long"),
+    ],
+)
+def test_what_is_wrong_with_several_numbers_of_topics_is_said(texts, topics, says):
+    with pytest.raises(BadUsage, match=re.escape(says)) as caught:
+        parse_specs(texts, {"topics": topics})
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,11 @@ LDA = (("lda", "100"),)
             ),
             "train --session d --source dump --dump x.xml.bz2 --model scvb0:topics=20",
         ),
+        (
+            ("n", "api", {}, (("lda", "5, 10"), ("hdp", "7"))),
+            "train --session n --source api --model lda:name=lda-5,topics=5 "
+            "--model lda:name=lda-10,topics=10 --model hdp:topics=7",
+        ),
         (("toy", "demo", {"lang": "en"}, ()), "demo --headless --pace 90 --session toy"),
         (
             ("b", "api", {"lang": "ja", "tokens": "links"}, LDA),
@@ -71,6 +76,7 @@ def test_entries_become_words_of_the_command_line(entries, words):
         (("n", "texts", {}, LDA), "needs a file or folder"),
         (("n", "api", {}, ()), "at least one model"),
         (("n", "api", {}, (("lda", "0"),)), "topics must be a whole number from 1"),
+        (("n", "api", {}, (("lda", "5,,7"),)), "topics must be a number, or several"),
         (
             ("n", "api", {"held_out": "many"}, LDA),
             "Held out must be a whole number from 0 .* not 'many'",

@@ -6,7 +6,9 @@ import shutil
 
 import pytest
 
+from tests.corpora import SMALL
 from tests.session.rows import sql
+from wikitopics.model import CompletionSet
 
 
 @pytest.fixture
@@ -36,6 +38,7 @@ def test_a_session_alone_has_the_scores_of_its_last_evaluation(cli, trained):
     assert row["log_likelihood"] == pytest.approx(model["log_likelihood"], rel=1e-6)
     assert row["perplexity"] == pytest.approx(model["perplexity"], rel=1e-6)
     assert (row["session"], row["model"], row["difference"]) == ("default", "lda", 0.0)
+    assert row["standard_error"] == 0.0
     assert found["remarks"] == []
     assert outcome.err == ""
 
@@ -124,3 +127,57 @@ def test_one_of_the_sessions_may_be_named_as_everywhere(cli, trained, other):
     assert cli("compare").out == alone.out == cli("compare", "--session", "default").out
     assert cli("compare", "--session", "").code == 2
     assert cli("compare", "other", "--session", "default").out == both.out
+
+
+SIZES = ["--topics", "3,8", "--model", "lda", *SMALL]
+
+
+def test_models_of_one_session_have_the_qualities_of_their_topics(cli, corpus):
+    cli.ok("train", *corpus.options(), *SIZES, "--model", "scvb0", "--articles", 300)
+    found = cli.json("compare")["models"]
+    last = {(row["model"], row["metric"]): row["value"] for row in cli.rows("metrics")}
+    words = {}
+    for row in cli.rows("topics"):
+        if row["in_use"] and row["rank"] <= 10:
+            words.setdefault(row["model"], []).append(row["word"])
+    for model in found:
+        name = model["model"]
+        assert model["npmi"] == pytest.approx(last[name, "npmi"], abs=1e-6)
+        assert model["distinct"] == len(set(words[name])) / len(words[name])
+        assert model["found"] is None
+        assert (model["standard_error"] == 0) == (model["difference"] == 0)
+    lines = cli("compare").out.splitlines()
+    heads = ["model", "in", "use", "log", "likelihood", "difference", "error", "npmi", "distinct"]
+    assert lines[1].split() == heads, "a column of which nothing is known is left out"
+    assert {len(line) for line in lines[1:6]} == {len(lines[1])}
+    best = found[0]["model"].partition("-")[0]
+    other = {"lda": "scvb0", "scvb0": "lda"}[best]
+    in_order = [f"{kind}-{topics}" for kind in (best, other) for topics in (3, 8)]
+    assert [line.split()[0] for line in lines[2:6]] == in_order
+    curve = lines[8:12]
+    assert [line.split()[0] for line in curve] == in_order
+    places = {line.split()[0]: line.index("o", len("scvb0-3")) for line in curve}
+    ascending = [places[model["model"]] for model in reversed(found)]
+    assert ascending == sorted(ascending)
+    assert ascending[0] < ascending[-1]
+    assert all(set(line.split()[1]) <= {"-", "o"} for line in curve)
+
+
+def test_models_that_are_level_are_named(cli, corpus, home):
+    cli.ok("train", *corpus.options(), *SMALL, "--topics", "5,6", "--articles", 128)
+    result = cli.json("compare")
+    behind = result["models"][1]
+    is_level = -behind["difference"] < 2 * behind["standard_error"]
+    told = f"less than twice the error behind the best: {behind['model']}"
+    assert (told in cli("compare").out) == is_level
+    shutil.copy(home / "default.db", home / "copy.db")
+    table = cli("compare", "default", "copy").out
+    assert "npmi" not in table, "each session counts it in documents of its own"
+    assert result["models"][0]["model"] + " of copy" in table, "it is as good as itself"
+
+
+def test_models_that_differ_in_nothing_have_a_curve(cli, corpus, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "5")
+    cli.ok("train", *corpus.options(), *SMALL, "--topics", "5,6", "--articles", 1)
+    monkeypatch.setattr(CompletionSet, "nats", lambda self, model: -1.0 * self.hidden.counts)
+    assert "lda-5  o\nlda-6  o\n" in cli.ok("compare").out

@@ -150,6 +150,8 @@ def test_a_page_is_whole_asks_for_nothing_and_goes_where_exports_go(
     opened = [attrs.get("class", "") for tag, attrs in seen.tags if tag == "details"]
     assert sum(each.startswith("topic a") for each in opened) == 5
     assert "Where the models stand" in seen.texts["caption"]
+    assert "Distinct words" in seen.texts["th"]
+    assert "Found" not in seen.texts["th"]
     assert {"--seed", "--held-out"} <= set(seen.texts["code"])
     assert check(cli("report").out)
     assert cli("report", "-o", "-").out.startswith("<!doctype html>")

@@ -8,6 +8,7 @@ import pickle
 import re
 import shutil
 import sqlite3
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from keyword import iskeyword
@@ -379,3 +380,27 @@ def test_without_the_extra_a_notebook_shows_a_line(notes, monkeypatch):
     monkeypatch.setattr(Extra, "missing", lambda self: ["no-such-package"])
     topics = notes.topics()
     assert notes._repr_html_() is topics._repr_html_() is topics[0]._repr_html_() is None
+
+
+def test_models_are_compared_in_a_table(session, cli):
+    table = session.compare()
+    assert table.index.name == "model"
+    assert list(table.columns) == [
+        "topics",
+        "log_likelihood",
+        "standard_error",
+        "npmi",
+        "distinct",
+        "found",
+    ]
+    told = {model["model"]: model for model in cli.json("compare")["models"]}
+    assert set(table.index) == {"lda", "many"}
+    for name, row in table.iterrows():
+        known = {key: value for key, value in row.items() if not np.isnan(value)}
+        assert known == {key: told[name][key] for key in known}
+        assert set(row.keys()) - set(known) == {"found"}
+
+
+def test_without_pandas_models_are_not_compared(session, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    refused(session.compare, "compare() needs pandas: ", error=ValueError)

@@ -770,3 +770,50 @@ def test_proportions_are_those_of_infer_also_once_texts_are_added():
     assert len(found) == len(both)
     differences = np.abs(found.to_numpy() - session.infer(both)).sum(axis=1) / 2
     assert np.nanmax(differences) < 0.02
+
+
+VARIED = {"model": "scvb0", "passes": 2, "progress": False}
+
+
+def test_several_numbers_of_topics_make_a_table_and_a_session(home):
+    table = wt.vary_topics(TEXTS, range(3, 12, 3), **VARIED)
+    assert table.index.tolist() == ["scvb0-3", "scvb0-6", "scvb0-9"]
+    assert table["topics"].tolist() == [3, 6, 9]
+    assert table["log_likelihood"].idxmax() == "scvb0-3", "three subjects are planted"
+    assert table["standard_error"].idxmin() == "scvb0-3"
+    assert table["distinct"].between(0, 1).all()
+    session = wt.open("vary-topics")
+    assert len(session.topics("scvb0-6")) == 6
+    pd.testing.assert_frame_equal(table, session.compare())
+    again = wt.vary_topics(TEXTS, np.array([3, 6, 9]), **VARIED)
+    pd.testing.assert_frame_equal(table, again)
+    assert not (home / "default.db").exists()
+    with pytest.raises(wt.SessionError, match="topics 3,6: this session was made with 3,6,9"):
+        wt.vary_topics(TEXTS, [3, 6], **VARIED)
+    by_train = wt.train(TEXTS, "by-train", topics=(3, 6, 9), **VARIED).compare()
+    pd.testing.assert_frame_equal(table, by_train)
+
+
+@pytest.mark.parametrize(
+    ("topics", "error", "says"),
+    [
+        ([], ValueError, "topics must be a number, or several such as"),
+        ([3, 3], ValueError, "topics 3,3: 3 is given twice"),
+        ([3, 0], ValueError, "topics must be a whole number from 1 to 10,000, not 0"),
+        ([3, 2.5], TypeError, "topics must be a whole number, not 2.5"),
+        (["3"], TypeError, "topics must be a whole number, not '3'"),
+        ([[3]], TypeError, "topics must be a whole number, not"),
+    ],
+)
+def test_numbers_of_topics_that_make_no_sense_begin_nothing(home, topics, error, says):
+    for call in (wt.vary_topics, lambda texts, topics: wt.train(texts, topics=topics)):
+        with pytest.raises(error, match=re.escape(says)):
+            call(TEXTS, topics)
+    assert not list(home.glob("*.db"))
+
+
+def test_without_pandas_no_numbers_of_topics_are_tried(home, monkeypatch):
+    monkeypatch.setattr("wikitopics.training.run.find_spec", lambda name: None)
+    with pytest.raises(ValueError, match="vary_topics needs pandas: "):
+        wt.vary_topics(TEXTS, [3, 6])
+    assert not list(home.glob("*.db"))

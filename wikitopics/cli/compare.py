@@ -62,6 +62,13 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
     completion, as on the chart. The sessions must have the same vocabulary. A running session is
     compared as of its last commit.
 
+    The difference is that of the log-likelihood per word from the best one's. Its standard error
+    is over articles: a difference of less than twice the error may be chance. For the models of
+    one session, npmi is the mean coherence of the topics, distinct the share of distinct words
+    among the ten most probable ones of all topics in use, and found the part of the replicas that
+    have a topic in use, on average. Models of one kind are in the order of their number of topics;
+    if that differs, their log-likelihoods are drawn as a curve.
+
     Articles of a wiki are identified by page id, documents of a file by number. Two wikis have no
     article in common. Two files, or a file and a wiki, are assumed to have none, and a message says
     so. With --keep-articles top or none, a session does not know which articles it trained on, so
@@ -70,6 +77,7 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
     Examples:
       wikitopics compare
       wikitopics compare night day ~/old.db --json
+      wikitopics compare sizes             after `train --session sizes --topics 25,50,100`
     """
     from wikitopics.session.analysis.comparison import compare as compared
 
