@@ -784,6 +784,9 @@ def test_several_numbers_of_topics_make_a_table_and_a_session(home):
     assert table["distinct"].between(0, 1).all()
     session = wt.open("vary-topics")
     assert len(session.topics("scvb0-6")) == 6
+    for name in table.index:
+        found = [topic.found for topic in session.topics(name) if topic.in_use]
+        assert table["found"][name] == pytest.approx(np.mean(found))
     pd.testing.assert_frame_equal(table, session.compare())
     again = wt.vary_topics(TEXTS, np.array([3, 6, 9]), **VARIED)
     pd.testing.assert_frame_equal(table, again)

@@ -230,11 +230,11 @@ def vary_topics(
 
     It is `train(texts, session, topics=topics, **options).compare()`: a row for each model, the
     columns of `StoredSession.compare`. `open(session)` has the models, and the same call again
-    returns the same table. The log-likelihood is measured in texts that no model has learnt; it
-    says how well words are predicted, and not which number of topics is the most useful. Numbers
-    that it does not tell apart differ by less than twice their `standard_error`.
+    returns the same table. The log-likelihood is measured in texts that no model has learnt. It
+    says how well words are predicted, not which number of topics is the most useful.
 
-    options: other arguments of `train`
+    options: other arguments of `train`, such as model and replicas; where topics are too many for
+        replicas by default, `found` is NaN unless these are asked for
 
     Raises the errors of `train`, and of `StoredSession.compare`.
     """
