@@ -448,6 +448,9 @@ def test_what_cannot_be_compared_is_saved_nevertheless(cli, corpus):
     ended = cli.ok("train", *corpus.options(), *SIZES, "--held-out", 0)
     assert "the models are not compared: no held-out articles" in ended.err.splitlines()[-1]
     assert cli.json("status")["articles"] == 697
+    away = ("--session", "away", "--on-end", 'mv "$WIKITOPICS_SESSION" "$WIKITOPICS_SESSION.moved"')
+    ended = cli.ok("train", *corpus.options(), *SIZES, *away)
+    assert "the models are not compared: there is no session" in ended.err.splitlines()[-1]
 
 
 def test_numbers_of_topics_that_make_no_sense_begin_nothing(cli, corpus, home, one_line):

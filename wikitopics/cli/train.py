@@ -138,15 +138,15 @@ def _tell_how_topics_vary(path: Path, tell: Say) -> None:
     topics."""
     from wikitopics.session.analysis.comparison import compare
 
-    with reading(path) as reader:
-        settings = reader.settings()
-        if not vary_in_topics(settings.models):
-            return
-        try:
+    try:
+        with reading(path) as reader:
+            settings = reader.settings()
+            if not vary_in_topics(settings.models):
+                return
             result = compare([reader])
-        except SessionError as error:  # such as nothing held out: all is saved nevertheless
-            tell(f"the models are not compared: {error}")
-            return
+    except SessionError as error:  # such as nothing held out: all is saved nevertheless
+        tell(f"the models are not compared: {error}")
+        return
     for line in lines_of(result, noun(settings.source)):
         tell(line)
 
