@@ -109,8 +109,11 @@ class LambdaModel(OnlineModel):
     @property
     def _apart(self) -> float:
         """How far topics are decorrelated where they are read: little at first, since it only harms
-        topics that have not separated yet, and less if texts are short."""
+        topics that have not separated yet, further once documents are read again, and less if texts
+        are short."""
         grown = self.decorrelation * self._seen / (self._seen + DECORRELATED_AFTER)
+        read_again = min(1.0, self._reread / self.n_documents)
+        grown *= 1 + (self.recipe.reread_decorrelation - 1) * read_again
         return grown * (1 - self._mixed)
 
     @property
@@ -327,7 +330,14 @@ class DirichletAllocation(LambdaModel):
         mixed = self._read_words(batch)
         self._amount += amount
         documents = self._seen + batch.D  # `_seen` counts the minibatch only after its step
-        return self.recipe.stage(self.n_documents, documents, before, amount, mixed)
+        return self.recipe.stage(
+            self.n_documents,
+            documents,
+            before,
+            amount,
+            mixed,
+            self.passes_left,
+        )
 
     def _start_from(self, batch: Minibatch, before: int, mixed: float, words: float) -> None:
         """If texts are short, start the topics from a mixture learnt from the first texts.

@@ -135,6 +135,10 @@ class OnlineModel(ABC):
     """The number of minibatches learnt."""
     rho: float
     """Step size of the last update, 0 before the first."""
+    passes_left: float | None = None
+    """How often the documents that `learn` is given next are still read, if they were learnt
+    before: 1 at the beginning of the last pass over them, 0 at its end. None: they are new. Whoever
+    makes several passes sets it; it is no part of the state."""
 
     def __init__(
         self,
@@ -155,6 +159,7 @@ class OnlineModel(ABC):
         self._workers = Threads(threads)
         self.updates = 0
         self._seen = 0  # documents
+        self._reread = 0  # those of them that had been learnt before
         self.rho = 0.0
 
     @classmethod
@@ -320,6 +325,8 @@ class OnlineModel(ABC):
         """Count a step of `learn` on a minibatch of this many documents, with step size rho."""
         self.updates += 1
         self._seen += documents
+        if self.passes_left is not None:
+            self._reread += documents
         self.rho = rho
 
     def seed(self, topics: Sequence[NDArray[np.int64]]) -> None:
@@ -447,6 +454,7 @@ class OnlineModel(ABC):
             Entry("n_documents", least=1),
             Entry("updates", type="int", least=0, most=MOST),
             Entry("documents_seen", "_seen", "int", least=0, most=MOST),
+            Entry("documents_reread", "_reread", "int", least=0, most=MOST, missing=0),
             Entry("rho", least=0, most=1),
             Entry(
                 "half_life",

@@ -88,6 +88,10 @@ class Balance:
     The power b falls linearly from `balance_power` to 0 within `balance_documents` documents, or
     within the share `balance_share` of a smaller corpus. A `balance_power` of 0 means no balance.
 
+    A collection that is read again predicts better than after one pass. Some of that is given for
+    topics that share fewer words: in the second pass, decorrelation grows by the factor
+    `reread_decorrelation` (decision 0050).
+
     Every schedule counts in documents of `document_words` words, since a long document says more
     about topics than a short one. With `document_words` 0, each document counts as one.
     """
@@ -96,6 +100,7 @@ class Balance:
     balance_power: float = bounded(0, 1)
     balance_documents: float = 5_000.0
     balance_share: float = 2 / 3
+    reread_decorrelation: float = bounded(0, LARGEST, 1.0, missing=1.0)
 
     def amount(self, batch: Minibatch) -> float:
         """The size of a minibatch in documents, as the schedules count them."""
@@ -145,6 +150,12 @@ class WarmStart(Balance):
     `horizon_share` of a smaller corpus, but at least with `shortest_horizon` (a smaller corpus
     would forget the random start, which stands for the words that it lacks).
 
+    Documents read again: as long as topics contain a document's own words from its last reading,
+    they confirm whatever topics these were taken for. So the horizon is at most the share
+    `reread_horizon` of the corpus, after which little of them is left (0: no such limit). In the
+    last pass it grows by what the pass has read, so that the topics become an average over all
+    documents. Each document gets `reread_passes` more passes of the collapsed E-step.
+
     `random_share` of the corpus's words are random before the first document. `infer` makes
     `inference_passes` of the collapsed update over a document's words; more passes would fit the
     words seen, but not the unseen ones. The numbers here are LDA's.
@@ -164,6 +175,8 @@ class WarmStart(Balance):
     random_share: float = bounded(0, LARGEST, 0.02)
     learning_from: float = 0.02
     inference_passes: int = 2
+    reread_horizon: float = bounded(0, LARGEST, 0.25, missing=0.0)
+    reread_passes: int = bounded(0, MOST_ITERATIONS, 2, missing=0)
 
     def stage(
         self,
@@ -172,16 +185,17 @@ class WarmStart(Balance):
         before: float,
         amount: float,
         mixed: float = 0.0,
+        passes_left: float | None = None,
     ) -> Stage:
         """The stage of a minibatch of this `amount` after `before`, both as schedules count
         documents.
 
         n_documents: the documents in the corpus
         documents: those seen so far, this minibatch included
-        mixed: as in `Stage`
+        mixed, passes_left: as in `Stage`
         """
         in_all = self.corpus(n_documents, documents, before + amount)
-        return Stage(self, before, amount, n_documents, in_all, mixed)
+        return Stage(self, before, amount, n_documents, in_all, mixed, passes_left)
 
 
 @dataclass(frozen=True)
@@ -194,6 +208,7 @@ class Stage:
     mixed: the mixture's share of the E-step, for short texts. The larger it is, the less topics are
     held in balance, since they do not start from noise, and the more quickly a step forgets, up to
     twice as quickly
+    passes_left: how often documents that were learnt before are still read; None: they are new
     """
 
     start: WarmStart
@@ -202,6 +217,7 @@ class Stage:
     n_documents: float
     in_all: float
     mixed: float
+    passes_left: float | None = None
 
     @property
     def now(self) -> float:
@@ -215,8 +231,12 @@ class Stage:
 
     @property
     def more_passes(self) -> int:
-        """The number of extra passes over a document's words while alpha falls."""
-        return int(self.now < self.annealed_until)
+        """The number of extra passes over a document's words while alpha falls, and when it is read
+        again."""
+        more = int(self.now < self.annealed_until)
+        if self.passes_left is not None:
+            more += self.start.reread_passes
+        return more
 
     def alpha(self, final: Vector) -> Vector:
         """(K,) alpha, on its way to `final`."""
@@ -242,6 +262,10 @@ class Stage:
         first = min(start.first_horizon, of_small_corpus)
         slope = start.horizon_slope * (1 - self.mixed / 2)
         horizon = first + slope * self.before
+        if self.passes_left is not None and start.reread_horizon:
+            read_in_last_pass = max(0.0, 1 - self.passes_left)
+            corpora = start.reread_horizon + read_in_last_pass
+            horizon = min(horizon, max(corpora * self.in_all, start.shortest_horizon))
         return -math.expm1(-self.amount / horizon)
 
 
@@ -393,11 +417,15 @@ LDA_PAPER = CollapsedStart(
     eta_documents=0.0,
     random_share=0.0,
     inference_passes=0,
+    reread_horizon=0.0,
+    reread_passes=0,
 )
 SCVB0_PAPER = SCVB0Start(
     document_words=0.0,
     balance_power=0.0,
     random_share=1.0,
     annealing_documents=0.0,
+    reread_horizon=0.0,
+    reread_passes=0,
 )
 HDP_PAPER = HDPRecipe(smallest_corpus=0.0, eta_documents=0.0)

@@ -133,9 +133,16 @@ class Entry:
         return tuple(entries)
 
 
-def bounded(least: float, most: float, default: Any = MISSING) -> Any:
-    """A dataclass's field with bounds of its own, for `Entry.of_part`."""
-    return field(default=default, metadata={"least": least, "most": most})
+def bounded(
+    least: float,
+    most: float,
+    default: Any = MISSING,
+    *,
+    missing: Plain | None = None,
+) -> Any:
+    """A dataclass's field with bounds of its own, for `Entry.of_part`, and the value for states
+    from before it existed."""
+    return field(default=default, metadata={"least": least, "most": most, "missing": missing})
 
 
 def checked(

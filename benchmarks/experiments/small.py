@@ -21,9 +21,9 @@ from benchmarks.collections import SOURCES, Collection, collection
 from benchmarks.data import in_order
 from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import best_score, quality
-from wikitopics.model import CompletionSet, kinds
+from wikitopics.model import CompletionSet, Minibatch, OnlineModel, kinds
 from wikitopics.session.settings import default_topics
-from wikitopics.session.training.new_session import default_passes
+from wikitopics.session.training.new_session import default_batch_size, default_passes
 from wikitopics.session.training.schedule import minibatch_size
 
 EXPERIMENT = Experiment(
@@ -42,17 +42,27 @@ def ours(kind: str, of: Collection, seed: int) -> Topics:
     cls = kinds.load(kind)
     documents = of.documents
     model = cls.create(default_topics(cls, documents.D), of.n_words, documents.D, seed=seed)
+    learn(model, documents, default_passes(documents.D), seed)
+    return model.topics(), model.topic_shares()
+
+
+def learn(model: OnlineModel, documents: Minibatch, passes: int, seed: int) -> None:
+    """Learn documents in several passes, as a session does."""
+    D = documents.D
     random = np.random.default_rng(seed)
-    passes = [np.arange(documents.D)]
-    for _ in range(default_passes(documents.D) - 1):
-        passes.append(random.permutation(documents.D))
-    order = np.concatenate(passes)
+    orders = [np.arange(D)]
+    for _ in range(passes - 1):
+        orders.append(random.permutation(D))
+    order = np.concatenate(orders)
+    largest = model.default_batch_size
+    if passes > 1:
+        largest = default_batch_size(largest, D)
     start = 0
     while start < len(order):
-        stop = start + minibatch_size(start, model.default_batch_size)
+        model.passes_left = None if start < D else passes - start / D
+        stop = start + minibatch_size(start, largest)
         model.learn(in_order(documents, order[start:stop]))
         start = stop
-    return model.topics(), model.topic_shares()
 
 
 def gensim(passes: int, eta: float | str, alpha: str, of: Collection, seed: int) -> Topics:

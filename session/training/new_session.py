@@ -43,11 +43,13 @@ from wikitopics.vocab.rules import Rule
 
 LEAST = 2
 """The fewest documents to train on: the topics of a single one are nothing but its words."""
-MOST_PASSES = 5
-"""With more passes, the models of small collections become worse on held-out documents as often as
-they become better."""
-ENOUGH_READINGS = 20_000
+MOST_PASSES = 10
+"""Further passes improve the models of a small collection very little."""
+ENOUGH_READINGS = 50_000
 """About how many times the documents of a small collection are read, in all passes together."""
+WHOLE_MINIBATCHES = 8192
+"""The documents from which minibatches have their full size in several passes. Below, they shrink
+by halves, down to an eighth, so that steps remain small."""
 REPLICATED_TOPICS = 500
 """The most topics of all replicas together, by default."""
 DEFAULT_DOCUMENTS = 7_000_000
@@ -55,7 +57,7 @@ DEFAULT_DOCUMENTS = 7_000_000
 
 
 def default_passes(documents: int) -> int:
-    """The number of passes over this many documents, for about 20,000 readings; at most five."""
+    """The number of passes over this many documents, for about 50,000 readings; at most ten."""
     passes = ENOUGH_READINGS // max(1, documents)
     return max(1, min(MOST_PASSES, passes))
 
@@ -65,6 +67,28 @@ def default_replicas(models: Sequence[ModelSpec]) -> int:
     topics = sum(spec.topics for spec in models)
     most = min(load_kind(spec.kind).replicas for spec in models)
     return min(most, REPLICATED_TOPICS // topics)
+
+
+def default_batch_size(usual: int, documents: int) -> int:
+    """The largest minibatch in several passes over this many documents; ``usual``: that of the kind
+    of model."""
+    smaller = 1
+    while smaller < 8 and documents * smaller < WHOLE_MINIBATCHES:
+        smaller *= 2
+    return max(1, usual // smaller)
+
+
+def default_batch_sizes(
+    specs: Sequence[ModelSpec], sizes: tuple[int, ...], documents: int
+) -> tuple[int, ...]:
+    """The models' ``sizes`` for several passes over this many documents. Those that were asked for
+    stay, and all do if they would no longer divide the largest."""
+    smaller = []
+    for spec, size in zip(specs, sizes, strict=True):
+        smaller.append(spec.batch_size or default_batch_size(size, documents))
+    if any(max(smaller) % size for size in smaller):
+        return sizes
+    return tuple(smaller)
 
 
 def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Settings:
@@ -83,6 +107,7 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
     if settings.building:
         vocabulary = kept_name(settings, opened.identity) or vocabulary
     models = settings.models
+    sizes = settings.batch_sizes
     if size is not None:
         documents = max(1, size - held_out)
         n_seeds = len(stored_seeds(settings))  # each needs a topic
@@ -94,12 +119,15 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
         forgets = any(HALF_LIFE.name in spec.options for spec in models)
         if PASSES not in request and is_own and not forgets:
             values[PASSES.name] = default_passes(documents)
+        if values[PASSES.name] > 1:
+            sizes = default_batch_sizes(models, sizes, documents)
     if REPLICAS not in request and kind.replicates:
         values[REPLICAS.name] = default_replicas(models)
     return replace(
         settings,
         values=values,
         models=models,
+        batch_sizes=sizes,
         vocabulary=vocabulary,
         source_name=opened.info.name,
         source_options=opened.identity,

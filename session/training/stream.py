@@ -316,6 +316,11 @@ class Stream:
         if size > len(fresh):
             seqs_again, again = self._reread(size - len(fresh), fresh)
         batch = Block.concatenate([fresh, again])
+        passes_left = None
+        if not len(fresh):
+            passes_left = self._untrained / self._documents
+        for model in self._all_models:
+            model.passes_left = passes_left
         thetas = self._learn(batch)
         if len(fresh):
             topics = stored_topics(self.settings, [theta[: len(fresh)] for theta in thetas])

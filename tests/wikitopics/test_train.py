@@ -23,10 +23,10 @@ from wikitopics.model import kinds
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import Progress, TrainerActivity
 from wikitopics.session.request import TrainRequest
-from wikitopics.session.settings import default_topics
+from wikitopics.session.settings import default_topics, parse_specs
 from wikitopics.session.training.held_out import Measured
 from wikitopics.session.training.monitor import Report
-from wikitopics.session.training.new_session import default_passes
+from wikitopics.session.training.new_session import default_batch_sizes, default_passes
 
 FEW = ("--topics", 3, "--held-out", 40, "--batch-size", 64)
 
@@ -91,7 +91,14 @@ def test_a_dump_in_a_file_is_read_again(cli, tmp_path):
 
 @pytest.mark.parametrize(
     ("documents", "lda", "hdp", "passes"),
-    [(1, 2, 3, 5), (60, 8, 23, 5), (4_000, 63, 190, 5), (4_001, 63, 190, 4), (12_000, 100, 300, 1)],
+    [
+        (1, 2, 3, 10),
+        (60, 8, 23, 10),
+        (4_000, 63, 190, 10),
+        (10_000, 100, 300, 5),
+        (20_000, 100, 300, 2),
+        (25_001, 100, 300, 1),
+    ],
 )
 def test_the_defaults_by_size(documents, lda, hdp, passes):
     assert default_topics(kinds.load("lda"), documents) == lda
@@ -131,6 +138,31 @@ def test_own_texts_have_replicas_unless_a_model_takes_long(cli, tmp_path):
     assert {row["found"] for row in cli.json("topics", "--session", "two")} == {None}
 
 
+@pytest.mark.parametrize(
+    ("documents", "lda", "hdp"),
+    [
+        (1, 128, 256),
+        (2_000, 128, 256),
+        (4_000, 256, 512),
+        (8_191, 512, 1024),
+        (8_192, 1024, 2048),
+    ],
+)
+def test_several_passes_have_small_minibatches(documents, lda, hdp):
+    sizes = (1024, 2048)
+    specs = parse_specs(["lda", "hdp:name=other"], {})
+    assert default_batch_sizes(specs, sizes, documents) == (lda, hdp)
+
+
+def test_a_batch_size_that_was_asked_for_stays():
+    specs = parse_specs(["lda:batch_size=512", "hdp"], {})
+    assert default_batch_sizes(specs, (512, 2048), 1_000) == (512, 256)
+    specs = parse_specs(["lda:batch_size=4000", "hdp:batch_size=2000"], {})
+    assert default_batch_sizes(specs, (4000, 2000), 1_000) == (4000, 2000)
+    specs = parse_specs(["lda:batch_size=3000", "hdp:batch_size=1500", "scvb0"], {})
+    assert default_batch_sizes(specs, (3000, 1500, 750), 1_000) == (3000, 1500, 750)
+
+
 def test_a_kind_that_has_one_topic_keeps_it():
     assert default_topics(type("Single", (kinds.load("lda"),), {"default_topics": 1}), 60) == 1
 
@@ -142,9 +174,9 @@ def test_a_small_collection_has_its_own_defaults_and_they_stay(cli, corpus, home
     said = (
         "Small collection: 26 topics for lda and 77 topics for other (from the square root of its"
     )
-    assert f"{said} documents), 5 passes; --topics and --passes change that" in begun.err
+    assert f"{said} documents), 10 passes; --topics and --passes change that" in begun.err
     now = status(home / "default.db")
-    assert ([model.topics for model in now.models], now.passes) == ([26, 77], 5)
+    assert ([model.topics for model in now.models], now.passes) == ([26, 77], 10)
     assert cli("train", *files, *models, "--articles", 200).code == 0
     assert cli("train", *files, "--model", "lda", "--articles", 200).code == 2
     refused = cli("train", *files, "--model", "lda:topics=100", "--model", "hdp:name=other")
