@@ -112,9 +112,11 @@ class LambdaModel(OnlineModel):
         topics that have not separated yet, further once documents are read again, and less if texts
         are short."""
         grown = self.decorrelation * self._seen / (self._seen + DECORRELATED_AFTER)
-        read_again = min(1.0, self._reread / self.n_documents)
-        grown *= 1 + (self.recipe.reread_decorrelation - 1) * read_again
-        return grown * (1 - self._mixed)
+        mixed = self._mixed
+        if not mixed:
+            read_again = min(1.0, self._reread / self.n_documents)
+            grown *= 1 + (self.recipe.reread_decorrelation - 1) * read_again
+        return grown * (1 - mixed)
 
     @property
     def _mixed(self) -> float:

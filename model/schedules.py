@@ -100,7 +100,7 @@ class Balance:
     balance_power: float = bounded(0, 1)
     balance_documents: float = 5_000.0
     balance_share: float = 2 / 3
-    reread_decorrelation: float = bounded(0, LARGEST, 1.0, missing=1.0)
+    reread_decorrelation: float = bounded(0, LARGEST, 1.5, missing=1.0)
 
     def amount(self, batch: Minibatch) -> float:
         """The size of a minibatch in documents, as the schedules count them."""
@@ -225,6 +225,13 @@ class Stage:
         return self.before + self.start.POSITION * self.amount
 
     @property
+    def rereads(self) -> bool:
+        """Whether the step takes account of that its documents were learnt before. Short texts are
+        learnt as if they were new."""
+        is_told = self.passes_left is not None and self.start.reread_horizon > 0
+        return is_told and not self.mixed
+
+    @property
     def annealed_until(self) -> float:
         """The number of documents until alpha has its final value."""
         return min(self.start.annealing_documents, self.start.annealing_share * self.in_all)
@@ -234,7 +241,7 @@ class Stage:
         """The number of extra passes over a document's words while alpha falls, and when it is read
         again."""
         more = int(self.now < self.annealed_until)
-        if self.passes_left is not None:
+        if self.rereads:
             more += self.start.reread_passes
         return more
 
@@ -262,7 +269,8 @@ class Stage:
         first = min(start.first_horizon, of_small_corpus)
         slope = start.horizon_slope * (1 - self.mixed / 2)
         horizon = first + slope * self.before
-        if self.passes_left is not None and start.reread_horizon:
+        if self.rereads:
+            assert self.passes_left is not None
             read_in_last_pass = max(0.0, 1 - self.passes_left)
             corpora = start.reread_horizon + read_in_last_pass
             horizon = min(horizon, max(corpora * self.in_all, start.shortest_horizon))
@@ -276,8 +284,9 @@ class CollapsedStart(WarmStart):
     Unlike [H10]'s, whose exp(psi(x)) is about x - 1/2, the collapsed E-step does not take half a
     word from each topic of a document. The first `collapsed_documents` documents get it, or the
     share `collapsed_share` of a smaller corpus, with `passes` over their words; so do all documents
-    if the mean document has fewer than `fewest_words` words for each topic. Meanwhile, an alpha
-    that is to be learnt falls to `last_alpha`; afterwards it is learnt.
+    if the mean document has fewer than `fewest_words` words for each topic, and all documents that
+    are read again. Meanwhile, an alpha that is to be learnt falls to `last_alpha`; afterwards it is
+    learnt.
 
     The corpus is learnt as if it had at least `smallest_corpus` documents, and eta is `raised`
     where it has fewer than `eta_documents`. A `random_share` of 0 leaves lambda as it was drawn;
@@ -306,6 +315,8 @@ class CollapsedStart(WarmStart):
 
     def collapsed(self, stage: Stage, n_topics: int) -> bool:
         """Whether a step's E-step is the collapsed one."""
+        if stage.rereads:
+            return True
         until = min(self.collapsed_documents, self.collapsed_share * stage.in_all)
         words_a_topic = stage.in_all / stage.n_documents * self.document_words / n_topics
         return stage.now < until or words_a_topic < self.fewest_words
@@ -419,6 +430,7 @@ LDA_PAPER = CollapsedStart(
     inference_passes=0,
     reread_horizon=0.0,
     reread_passes=0,
+    reread_decorrelation=1.0,
 )
 SCVB0_PAPER = SCVB0Start(
     document_words=0.0,
@@ -427,5 +439,6 @@ SCVB0_PAPER = SCVB0Start(
     annealing_documents=0.0,
     reread_horizon=0.0,
     reread_passes=0,
+    reread_decorrelation=1.0,
 )
-HDP_PAPER = HDPRecipe(smallest_corpus=0.0, eta_documents=0.0)
+HDP_PAPER = HDPRecipe(smallest_corpus=0.0, eta_documents=0.0, reread_decorrelation=1.0)

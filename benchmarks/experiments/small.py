@@ -4,11 +4,15 @@ Collections of 60 to 4,000 documents over words of their own: articles, docstrin
 Each peer has the best of a few settings and passes, chosen on other documents of the same kind and
 number. All topics are scored on the same held-out documents by one scorer, with the best of a few
 symmetric priors.
+
+The points `again_…` have collections of 1,000 to 20,000 documents: our models after several numbers
+of passes beside Gibbs sampling until it gains no more. Coherence there is over the documents that
+were learnt.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
@@ -20,7 +24,7 @@ from benchmarks import peers
 from benchmarks.collections import SOURCES, Collection, collection
 from benchmarks.data import in_order
 from benchmarks.harness import Experiment, Figures, Points, table
-from benchmarks.measuring import best_score, quality
+from benchmarks.measuring import best_score, compile_kernels, cpu_seconds, quality
 from wikitopics.model import CompletionSet, Minibatch, OnlineModel, kinds
 from wikitopics.session.settings import default_topics
 from wikitopics.session.training.new_session import default_batch_size, default_passes
@@ -42,12 +46,16 @@ def ours(kind: str, of: Collection, seed: int) -> Topics:
     cls = kinds.load(kind)
     documents = of.documents
     model = cls.create(default_topics(cls, documents.D), of.n_words, documents.D, seed=seed)
-    learn(model, documents, default_passes(documents.D), seed)
+    passes = default_passes(documents.D)
+    for batch in readings(model, documents, passes, seed):
+        model.learn(batch)
     return model.topics(), model.topic_shares()
 
 
-def learn(model: OnlineModel, documents: Minibatch, passes: int, seed: int) -> None:
-    """Learn documents in several passes, as a session does."""
+def readings(
+    model: OnlineModel, documents: Minibatch, passes: int, seed: int
+) -> Iterator[Minibatch]:
+    """The minibatches of several passes, as a session gives them to this model."""
     D = documents.D
     random = np.random.default_rng(seed)
     orders = [np.arange(D)]
@@ -61,7 +69,7 @@ def learn(model: OnlineModel, documents: Minibatch, passes: int, seed: int) -> N
     while start < len(order):
         model.passes_left = None if start < D else passes - start / D
         stop = start + minibatch_size(start, largest)
-        model.learn(in_order(documents, order[start:stop]))
+        yield in_order(documents, order[start:stop])
         start = stop
 
 
@@ -175,12 +183,142 @@ for _source in SOURCES:
         EXPERIMENT.add(f"{_source}_{_size}", _measure, "gensim", "sklearn", "tomotopy")
 
 
+# -- passes ----------------------------------------------------------------------
+
+AGAIN: Mapping[str, Sequence[int]] = {
+    "full": (1_000, 2_000, 5_000, 10_000, 20_000),
+    "short": (2_000, 10_000, 20_000),
+    "long": (5_000,),
+    "docstrings": (4_000, 10_000),
+    "manuals": (4_000,),
+}
+"""The sizes of collections that are read again, by source."""
+PASSES = (1, 5, 10, 20)
+GIBBS = "gibbs"
+GIBBS_ETA = 0.1
+SWEEPS = range(100, 1_001, 100)
+SETTLED = 0.002
+"""Nats. Gibbs sampling ends when 100 sweeps have changed its score by less."""
+
+
+class Reading(NamedTuple):
+    """What a program has found after this many passes or sweeps. The results keep these figures in
+    this order."""
+
+    passes: int
+    seconds: float
+    """CPU seconds of learning."""
+    log_likelihood: float
+    npmi: float
+    distinct: float
+    topics: int
+
+    @property
+    def words(self) -> float:
+        """NPMI times the share of distinct words."""
+        return self.npmi * self.distinct
+
+
+def reading(found: Topics, of: Collection, passes: int, seconds: float) -> Reading:
+    topics, shares = found
+    coherence, distinct, n_topics = quality(topics, shares, of.documents)
+    log_likelihood = best_score(topics, CompletionSet(of.held_out))
+    done = Reading(passes, seconds, log_likelihood, coherence, distinct, n_topics)
+    print(*done, sep="\t", flush=True)
+    return done
+
+
+def ours_again(kind: str, of: Collection, passes: int) -> Reading:
+    cls = kinds.load(kind)
+    D = of.documents.D
+    model = cls.create(default_topics(cls, D), of.n_words, D)
+    seconds = 0.0
+    for batch in readings(model, of.documents, passes, seed=0):
+        begun = cpu_seconds()
+        model.learn(batch)
+        seconds += cpu_seconds() - begun
+    return reading((model.topics(), model.topic_shares()), of, passes, seconds)
+
+
+def gibbs_again(of: Collection) -> Iterator[Reading]:
+    """Gibbs sampling with the K of our LDA, until it gains no more."""
+    from tomotopy import LDAModel
+
+    K = default_topics(kinds.load("lda"), of.documents.D)
+    model = LDAModel(k=K, alpha=0.1, eta=GIBBS_ETA, seed=1)
+    peers.with_all(model, of.documents)
+    seconds = 0.0
+    last = -np.inf
+    for sweeps in SWEEPS:
+        begun = cpu_seconds()
+        model.train(SWEEPS.step, workers=1)
+        seconds += cpu_seconds() - begun
+        tokens = np.asarray(model.get_count_by_topics(), float)
+        topics = peers.sampled_topics(model, range(K), of.n_words)
+        now = reading((topics, tokens / tokens.sum()), of, sweeps, seconds)
+        yield now
+        if abs(now.log_likelihood - last) < SETTLED:
+            break
+        last = now.log_likelihood
+
+
+def measured_again(source: str, size: int) -> Figures:
+    of = collection(source, size, 0)
+    found: dict[str, list[Reading]] = {}
+    for kind in OURS:
+        cls = kinds.load(kind)
+        compile_kernels(cls.create(10, 10_000, 1))
+        numbers = sorted({*PASSES, default_passes(size)})
+        found[kind] = [ours_again(kind, of, passes) for passes in numbers]
+    found[GIBBS] = list(gibbs_again(of))
+    return found
+
+
+for _source, _sizes in AGAIN.items():
+    for _size in _sizes:
+        _measure = partial(measured_again, _source, _size)
+        EXPERIMENT.add(f"again_{_source}_{_size}", _measure, "tomotopy")
+
+
+def again(points: Points) -> str:
+    """Our models after one pass and after as many as are usual, and Gibbs sampling at its end."""
+    rows = []
+    for name, found in points.items():
+        if not name.startswith("again_"):
+            continue
+        _, source, size = name.split("_")
+        usual = default_passes(int(size))
+        cells = []
+        for kind in OURS:
+            by_passes = {values[0]: Reading(*values) for values in found[kind]}
+            cells += [_told(by_passes[1]), _told(by_passes[usual])]
+        cells.append(_told(Reading(*found[GIBBS][-1])))
+        rows.append((f"{int(size):,} {source}", str(usual), *cells))
+    heads = []
+    for label in ("LDA", "SCVB0", "HDP"):
+        heads += [f"{label}, 1 pass", f"{label}, all"]
+    return table(("", "passes", *heads, "Gibbs sampling"), rows)
+
+
+def _told(of: Reading) -> str:
+    """Log-likelihood; NPMI times distinct words; CPU seconds."""
+    return f"{of.log_likelihood:.3f}; {of.words:.3f}; {of.seconds:.1f} s"
+
+
+EXPERIMENT.tables["again"] = again
+
+
+# -- beside peers ----------------------------------------------------------------
+
+
 def beside(points: Points) -> str:
     """Our models; the best peer; how far each of ours is ahead of it, with the error of the paired
     mean."""
 
     rows = []
     for name, found in points.items():
+        if name.startswith("again_"):
+            continue
         source, size = name.split("_")
         for figure, label in (("log_likelihood", "log-likelihood"), ("npmi", "NPMI")):
             cells = [_against_peers(found, kind, figure) for kind in OURS]
