@@ -73,6 +73,9 @@ def raised(eta: float, n_documents: float, full_size: float) -> float:
     return eta * magnified * (1 + FEW_DOCUMENTS / n_documents)
 
 
+REREAD_WORDS = 150.0
+"""The words of a mean document for each more pass of the E-step when documents are read again:
+short ones would be overfitted."""
 SEEDED_POWER = 0.75
 """The power of balance for seeded topics, in place of `Balance.balance_power`: otherwise their head
 start would make them too broad."""
@@ -154,7 +157,8 @@ class WarmStart(Balance):
     they confirm whatever topics these were taken for. So the horizon is at most the share
     `reread_horizon` of the corpus, after which little of them is left (0: no such limit). In the
     last pass it grows by what the pass has read, so that the topics become an average over all
-    documents. Each document gets `reread_passes` more passes of the collapsed E-step.
+    documents. Each document gets one more pass of the collapsed E-step for each `REREAD_WORDS`
+    words of a mean document, but at most `reread_passes`.
 
     `random_share` of the corpus's words are random before the first document. `infer` makes
     `inference_passes` of the collapsed update over a document's words; more passes would fit the
@@ -242,7 +246,8 @@ class Stage:
         again."""
         more = int(self.now < self.annealed_until)
         if self.rereads:
-            more += self.start.reread_passes
+            words = self.in_all / self.n_documents * self.start.document_words
+            more += min(self.start.reread_passes, int(words / REREAD_WORDS))
         return more
 
     def alpha(self, final: Vector) -> Vector:
