@@ -31,7 +31,14 @@ from wikitopics.model.lambda_ import Lambda, topics_from
 from wikitopics.model.minibatch import Floats, Ids, Indices, Minibatch, Vector
 from wikitopics.model.online import OnlineModel, RelevantWords
 from wikitopics.model.options import LARGEST
-from wikitopics.model.schedules import THETA_STEPS, HDPRecipe, Stage, StepSizes, WarmStart
+from wikitopics.model.schedules import (
+    REREAD_DOCUMENTS,
+    THETA_STEPS,
+    HDPRecipe,
+    Stage,
+    StepSizes,
+    WarmStart,
+)
 from wikitopics.model.states import MOST, Entry, State, bounded
 from wikitopics.option import Option
 
@@ -113,7 +120,7 @@ class LambdaModel(OnlineModel):
         are short."""
         grown = self.decorrelation * self._seen / (self._seen + DECORRELATED_AFTER)
         mixed = self._mixed
-        if not mixed:
+        if self.n_documents >= REREAD_DOCUMENTS and not mixed:
             read_again = min(1.0, self._reread / self.n_documents)
             grown *= 1 + (self.recipe.reread_decorrelation - 1) * read_again
         return grown * (1 - mixed)

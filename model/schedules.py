@@ -73,6 +73,9 @@ def raised(eta: float, n_documents: float, full_size: float) -> float:
     return eta * magnified * (1 + FEW_DOCUMENTS / n_documents)
 
 
+REREAD_DOCUMENTS = 500
+"""In a corpus of fewer documents, those that are read again are learnt as if they were new: a
+minibatch is a large part of such a corpus."""
 REREAD_WORDS = 150.0
 """The words of a mean document for each more pass of the E-step when documents are read again:
 short ones would be overfitted."""
@@ -93,7 +96,7 @@ class Balance:
 
     A collection that is read again predicts better than after one pass. Some of that is given for
     topics that share fewer words: in the second pass, decorrelation grows by the factor
-    `reread_decorrelation` (decision 0050).
+    `reread_decorrelation` (decision 0051).
 
     Every schedule counts in documents of `document_words` words, since a long document says more
     about topics than a short one. With `document_words` 0, each document counts as one.
@@ -230,10 +233,11 @@ class Stage:
 
     @property
     def rereads(self) -> bool:
-        """Whether the step takes account of that its documents were learnt before. Short texts are
-        learnt as if they were new."""
-        is_told = self.passes_left is not None and self.start.reread_horizon > 0
-        return is_told and not self.mixed
+        """Whether the step takes into account that its documents were learnt before. Short texts
+        and those of a very small corpus are learnt as if they were new."""
+        if self.passes_left is None or not self.start.reread_horizon:
+            return False
+        return self.n_documents >= REREAD_DOCUMENTS and not self.mixed
 
     @property
     def annealed_until(self) -> float:

@@ -107,8 +107,8 @@ KEEP_COUNTS = Option(
 PASSES = _count(
     "passes",
     "Read all documents N times, each time in a different order; for texts, word counts and dump "
-    "files. With more than one pass, the session keeps the word counts. Fewer than 20,000 texts or "
-    "word counts are read up to 5 times unless this is given.",
+    "files. With more than one pass, the session keeps the word counts. Up to 25,000 texts or word "
+    "counts are read 2 to 10 times unless this is given.",
     least=1,
     most=10_000,
     default=1,

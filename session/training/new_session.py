@@ -11,6 +11,7 @@ import numpy as np
 from wikitopics.crawler.mediawiki.kinds import ENGLISH, language_of
 from wikitopics.crawler.source import Identity, Position, default_held_out
 from wikitopics.model.options import HALF_LIFE
+from wikitopics.model.schedules import REREAD_DOCUMENTS
 from wikitopics.session import sources
 from wikitopics.session.errors import SessionError
 from wikitopics.session.options import (
@@ -45,6 +46,9 @@ LEAST = 2
 """The fewest documents to train on: the topics of a single one are nothing but its words."""
 MOST_PASSES = 10
 """Further passes improve the models of a small collection very little."""
+MOST_PASSES_OF_FEW = 5
+"""The same with fewer than `REREAD_DOCUMENTS` documents: with more passes, models become worse on
+held-out documents as often as they become better."""
 ENOUGH_READINGS = 50_000
 """About how many times the documents of a small collection are read, in all passes together."""
 WHOLE_MINIBATCHES = 8192
@@ -57,9 +61,11 @@ DEFAULT_DOCUMENTS = 7_000_000
 
 
 def default_passes(documents: int) -> int:
-    """The number of passes over this many documents, for about 50,000 readings; at most ten."""
+    """The number of passes over this many documents, for about 50,000 readings; at most ten, or
+    five if there are very few."""
+    most = MOST_PASSES if documents >= REREAD_DOCUMENTS else MOST_PASSES_OF_FEW
     passes = ENOUGH_READINGS // max(1, documents)
-    return max(1, min(MOST_PASSES, passes))
+    return max(1, min(most, passes))
 
 
 def default_replicas(models: Sequence[ModelSpec]) -> int:
@@ -72,6 +78,8 @@ def default_replicas(models: Sequence[ModelSpec]) -> int:
 def default_batch_size(usual: int, documents: int) -> int:
     """The largest minibatch in several passes over this many documents; ``usual``: that of the kind
     of model."""
+    if documents < REREAD_DOCUMENTS:
+        return usual
     smaller = 1
     while smaller < 8 and documents * smaller < WHOLE_MINIBATCHES:
         smaller *= 2

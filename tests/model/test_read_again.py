@@ -8,7 +8,7 @@ import pytest
 from tests.model.conftest import planted
 from wikitopics.model import SCVB0, OnlineLDA, document_completion, kinds
 
-D = 400
+D = 600
 NEW = ("documents_reread", "recipe_reread")
 """How the keys begin that states of earlier versions lack."""
 lda_and_scvb0 = pytest.mark.parametrize("cls", [OnlineLDA, SCVB0])
@@ -109,3 +109,12 @@ def test_several_passes_predict_no_worse_than_one(kind):
         model = learn(kinds.load(kind).create(8, 160, D, seed=1), learnt, passes)
         scores.append(document_completion(model, batch[D:]))
     assert scores[1] > scores[0] - 0.01
+
+
+@pytest.mark.parametrize("kind", ["lda", "scvb0", "hdp"])
+def test_a_very_small_corpus_is_read_again_as_if_it_were_new(kind):
+    batch = documents()[:300]
+    told, untold = (
+        learn(kinds.load(kind).create(4, 40, 300), batch, 3, told) for told in (True, False)
+    )
+    np.testing.assert_array_equal(told.topics(), untold.topics())

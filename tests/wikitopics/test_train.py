@@ -92,8 +92,10 @@ def test_a_dump_in_a_file_is_read_again(cli, tmp_path):
 @pytest.mark.parametrize(
     ("documents", "lda", "hdp", "passes"),
     [
-        (1, 2, 3, 10),
-        (60, 8, 23, 10),
+        (1, 2, 3, 5),
+        (60, 8, 23, 5),
+        (499, 22, 67, 5),
+        (1_000, 32, 95, 10),
         (4_000, 63, 190, 10),
         (10_000, 100, 300, 5),
         (20_000, 100, 300, 2),
@@ -141,7 +143,8 @@ def test_own_texts_have_replicas_unless_a_model_takes_long(cli, tmp_path):
 @pytest.mark.parametrize(
     ("documents", "lda", "hdp"),
     [
-        (1, 128, 256),
+        (60, 1024, 2048),
+        (500, 128, 256),
         (2_000, 128, 256),
         (4_000, 256, 512),
         (8_191, 512, 1024),
