@@ -32,7 +32,6 @@ from wikitopics.model.minibatch import Floats, Ids, Indices, Minibatch, Vector
 from wikitopics.model.online import OnlineModel, RelevantWords
 from wikitopics.model.options import LARGEST
 from wikitopics.model.schedules import (
-    REREAD_DOCUMENTS,
     THETA_STEPS,
     HDPRecipe,
     Stage,
@@ -116,14 +115,17 @@ class LambdaModel(OnlineModel):
     @property
     def _apart(self) -> float:
         """How far topics are decorrelated where they are read: little at first, since it only harms
-        topics that have not separated yet, further once documents are read again, and less if texts
-        are short."""
+        topics that have not separated yet, further once long documents are read again, and less if
+        texts are short."""
         grown = self.decorrelation * self._seen / (self._seen + DECORRELATED_AFTER)
-        mixed = self._mixed
-        if self.n_documents >= REREAD_DOCUMENTS and not mixed:
-            read_again = min(1.0, self._reread / self.n_documents)
-            grown *= 1 + (self.recipe.reread_decorrelation - 1) * read_again
-        return grown * (1 - mixed)
+        if self._reread:
+            grown *= self.recipe.reread_factor(
+                self.n_documents,
+                self._seen,
+                self._amount,
+                self._reread,
+            )
+        return grown * (1 - self._mixed)
 
     @property
     def _mixed(self) -> float:

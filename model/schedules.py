@@ -94,9 +94,9 @@ class Balance:
     The power b falls linearly from `balance_power` to 0 within `balance_documents` documents, or
     within the share `balance_share` of a smaller corpus. A `balance_power` of 0 means no balance.
 
-    A collection that is read again predicts better than after one pass. Some of that is given for
-    topics that share fewer words: in the second pass, decorrelation grows by the factor
-    `reread_decorrelation` (decision 0051).
+    A collection of long documents that is read again predicts better than after one pass. Some of
+    that is given for topics that share fewer words: in the second pass, decorrelation grows by the
+    factor `reread_decorrelation` (decision 0051).
 
     Every schedule counts in documents of `document_words` words, since a long document says more
     about topics than a short one. With `document_words` 0, each document counts as one.
@@ -120,6 +120,17 @@ class Balance:
         if not documents:
             return n_documents
         return n_documents * (amount / documents)
+
+    def reread_factor(
+        self, n_documents: float, documents: int, amount: float, reread: int
+    ) -> float:
+        """The factor on decorrelation after `documents` that count as `amount`, of which `reread`
+        had been learnt before, out of a corpus of `n_documents`."""
+        words = amount / documents * self.document_words
+        if n_documents < REREAD_DOCUMENTS or words < REREAD_WORDS:
+            return 1.0
+        read_again = min(1.0, reread / n_documents)
+        return 1 + (self.reread_decorrelation - 1) * read_again
 
     def balance(self, topics: Lambda, seen: float, n_documents: float) -> Vector:
         """(K,) factors on the topics' probabilities after `seen` documents of a corpus of

@@ -118,3 +118,24 @@ def test_a_very_small_corpus_is_read_again_as_if_it_were_new(kind):
         learn(kinds.load(kind).create(4, 40, 300), batch, 3, told) for told in (True, False)
     )
     np.testing.assert_array_equal(told.topics(), untold.topics())
+
+
+@pytest.mark.parametrize(("length", "kind"), [(300, "lda"), (300, "hdp"), (100, "scvb0")])
+def test_only_long_documents_that_are_read_again_are_decorrelated_further(length, kind):
+    batch, _ = planted(D, length=length)
+    told = learn(kinds.load(kind).create(4, 40, D), batch, 2)
+    state = {key: value for key, value in told.state().items() if key != "documents_reread"}
+    once = type(told).from_state(state)
+    assert (told.topics() != once.topics()).any() == (length == 300)
+
+
+@lda_and_scvb0
+def test_long_documents_that_are_read_again_get_more_passes(cls):
+    recipe = cls(4, 40, D).recipe
+    passes = []
+    for words in (100, 200, 400, 4_000):
+        amount = D * words / recipe.document_words
+        told = recipe.stage(D, 2 * D, amount, amount, passes_left=1.0)
+        passes.append(told.more_passes)
+        assert recipe.stage(D, 2 * D, amount, amount).more_passes == 0
+    assert passes == [0, 1, 2, 2]
