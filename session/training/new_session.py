@@ -56,6 +56,9 @@ WHOLE_MINIBATCHES = 8192
 by halves, down to an eighth, so that steps remain small."""
 REPLICATED_TOPICS = 500
 """The most topics of all replicas together, by default."""
+REPLICAS_READING_AGAIN = 3
+"""The most replicas of each model in several passes, by default: all but the first are nothing but
+learning."""
 DEFAULT_DOCUMENTS = 7_000_000
 """D if the source's size cannot be known: about the number of articles in English Wikipedia."""
 
@@ -68,10 +71,13 @@ def default_passes(documents: int) -> int:
     return max(1, min(most, passes))
 
 
-def default_replicas(models: Sequence[ModelSpec]) -> int:
-    """The replicas of each of these models, so that the session hardly takes longer."""
+def default_replicas(models: Sequence[ModelSpec], passes: int) -> int:
+    """The replicas of each of these models, so that a session of so many passes hardly takes
+    longer."""
     topics = sum(spec.topics for spec in models)
     most = min(load_kind(spec.kind).replicas for spec in models)
+    if passes > 1:
+        most = min(most, REPLICAS_READING_AGAIN)
     return min(most, REPLICATED_TOPICS // topics)
 
 
@@ -130,7 +136,7 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
         if values[PASSES.name] > 1:
             sizes = default_batch_sizes(models, sizes, documents)
     if REPLICAS not in request and kind.replicates:
-        values[REPLICAS.name] = default_replicas(models)
+        values[REPLICAS.name] = default_replicas(models, values[PASSES.name])
     return replace(
         settings,
         values=values,

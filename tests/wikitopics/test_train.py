@@ -133,8 +133,10 @@ def test_own_texts_have_replicas_unless_a_model_takes_long(cli, tmp_path):
     texts.write_text("\n".join(f"river lake dam {n % 7 * 'water '}" for n in range(60)))
     train = ("train", "--texts", texts, "--lines", "--vocab", tmp_path / "words.txt", "--topics", 3)
     (tmp_path / "words.txt").write_text("river\nlake\ndam\nwater\n")
-    cli.ok(*train, "--session", "one")
+    cli.ok(*train, "--session", "one", "--passes", 1)
     assert cli.json("status", "--session", "one")["replicas"] == 5
+    cli.ok(*train, "--session", "again")
+    assert cli.json("status", "--session", "again")["replicas"] == 3
     cli.ok(*train, "--session", "two", "--model", "lda", "--model", "hdp")
     assert cli.json("status", "--session", "two")["replicas"] == 0
     assert {row["found"] for row in cli.json("topics", "--session", "two")} == {None}

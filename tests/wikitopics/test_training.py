@@ -106,11 +106,11 @@ def pid_of_trainer_at_work(path):
 
 def test_topics_are_found_again_by_replicas_unless_there_are_none():
     session = learn()
-    assert session.status().replicas == 5
+    assert session.status().replicas == 3
     assert [topic.found for topic in session.topics() if topic.in_use] == [1.0] * 3
     assert learn(session="none", replicas=0).topics()[0].found is None
-    with pytest.raises(wt.SessionError, match="replicas 3: this session was made with 5"):
-        learn(replicas=3)
+    with pytest.raises(wt.SessionError, match="replicas 5: this session was made with 3"):
+        learn(replicas=5)
     with pytest.raises(ValueError, match="replicas must be a whole number from 0 to 11"):
         learn(session="many", replicas=12)
     with pytest.raises(TypeError, match="replicas must be a whole number"):
