@@ -20,9 +20,9 @@ matter (measurements: docs/decisions/0005-warm-start.md and 0015-first-minutes.m
 - *collapsed start*: at first the E-step is the collapsed one of [F13] (`scvb0_e_step.py`). Unlike
   [H10]'s, whose exp(psi(x)) is about x - 1/2, it does not take half a word from each topic of a
   document. Its symmetric alpha starts large and falls geometrically, so that topics separate along
-  what many documents have in common. In two cases, the collapsed E-step is kept to the end, and
-  alpha is not learnt: if documents have too few words for each topic to lose half a word, and with
-  a half-life, since new topics never stop appearing;
+  what many documents have in common. In three cases, the collapsed E-step is kept to the end, and
+  alpha is not learnt: if documents have too few words for each topic to lose half a word, if texts
+  are short (`mixture.py`), and with a half-life, since new topics never stop appearing;
 - *balance*: for a while, small topics gain words and large ones lose them;
 - *step size*: rho is that of an average over a horizon that grows with the documents seen; a
   minibatch counts by its size;
