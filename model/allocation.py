@@ -21,14 +21,14 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from wikitopics.model import mixture
-from wikitopics.model.lambda_ import Lambda, topics_from
-from wikitopics.model.minibatch import Floats, Ids, Indices, Minibatch, Vector
+from wikitopics.model.lambda_ import Lambda, Statistics, topics_from
+from wikitopics.model.minibatch import Floats, Ids, Indices, Minibatch, Vector, Words
 from wikitopics.model.online import OnlineModel, RelevantWords
 from wikitopics.model.options import LARGEST
 from wikitopics.model.schedules import (
@@ -40,6 +40,9 @@ from wikitopics.model.schedules import (
 )
 from wikitopics.model.states import MOST, Entry, State, bounded
 from wikitopics.option import Option
+
+if TYPE_CHECKING:
+    from wikitopics.model.scvb0_e_step import ThetaPasses
 
 DECORRELATED_AFTER = 1500
 """The number of documents after which topics are decorrelated half as far as in the end."""
@@ -128,20 +131,33 @@ class LambdaModel(OnlineModel):
         return grown * (1 - self._mixed)
 
     @property
-    def _mixed(self) -> float:
-        """The weight of the mixture for short texts, from 0 to 1, when it is blended with the
-        E-step; it follows from the texts seen so far."""
+    def _largest_share(self) -> float:
+        """The largest part of a text that can be the mixture's, for short texts; 0 for long ones.
+        It follows from the texts seen so far."""
         if not self._words_read:
             return 0.0
-        return mixture.share(self._words_read, self._seen)
+        return mixture.largest_share(self._words_read, self._seen)
+
+    @property
+    def _mixed(self) -> float:
+        """The mixture's part of all texts, from 0 to 1."""
+        return self._largest_share
 
     def _read_words(self, batch: Minibatch) -> float:
-        """Count the words of this minibatch as read; returns what `_mixed` is once the documents of
-        the minibatch are counted too."""
+        """Count the words of this minibatch as read; returns what `_largest_share` is once the
+        documents of the minibatch are counted too."""
         if self._words_read is None:
             return 0.0
         self._words_read += mixture.words_of(batch)
-        return mixture.share(self._words_read, self._seen + batch.D)
+        return mixture.largest_share(self._words_read, self._seen + batch.D)
+
+    def _of_one_topic(
+        self, words: Words, rows: Floats, prior: Vector, most: float
+    ) -> tuple[Floats, Floats]:
+        """(D, K) proportions of texts that are about one topic each, and the part of each text that
+        these are, (D,)."""
+        R, _ = mixture.proportions(words, rows, prior)
+        return R, np.full(words.batch.D, most)
 
     @property
     def _theta_steps(self) -> StepSizes:
@@ -206,12 +222,12 @@ class LambdaModel(OnlineModel):
 
         passes = ThetaPasses(self.document_prior(), self.recipe.inference_passes, self._theta_steps)
         theta = inferred(batch, self._topics, self._apart, passes, self._workers)
-        mixed = self._mixed
-        if mixed:
+        most = self._largest_share
+        if most:
             words = batch.words(self.n_words)
             rows = self._topics.read_rows(words.ids, self._apart, self._workers)
-            of_one_topic, _ = mixture.proportions(words, rows, passes.alpha)
-            theta += mixed * (of_one_topic.astype(np.float32) - theta)
+            R, parts = self._of_one_topic(words, rows, passes.alpha, most)
+            theta += parts[:, None].astype(np.float32) * (R.astype(np.float32) - theta)
         return theta
 
     @classmethod
@@ -325,6 +341,7 @@ class DirichletAllocation(LambdaModel):
         Entry("learn_alpha", "_learn_alpha", "bool"),
         Entry("learn_eta", "_learn_eta", "bool"),
         Entry("own_steps", "_own_steps", "bool"),
+        Entry("about_one_topic", "_about_one", least=0, most=1, optional=True),
     )
 
     recipe: WarmStart
@@ -333,15 +350,37 @@ class DirichletAllocation(LambdaModel):
     _own_steps: bool
     """Whether the warm start chooses the step sizes."""
     _rebirth: Rebirth | None
+    _about_one: float | None = None
+    """The probability that a text is about one topic, as learnt from the texts; None before there
+    are short ones."""
 
-    def _begin_step(self, batch: Minibatch) -> Stage:
-        """The warm start's stage at a minibatch, which then counts as seen by its schedules."""
+    @property
+    def _mixed(self) -> float:
+        if self._about_one is None:
+            return 0.0
+        return self._largest_share * self._about_one
+
+    def _of_one_topic(
+        self, words: Words, rows: Floats, prior: Vector, most: float
+    ) -> tuple[Floats, Floats]:
+        probability = self._about_one or mixture.FIRST_PROBABILITY
+        found = mixture.OfOneTopic.find(words, rows, prior, probability, most)
+        return found.R, found.parts
+
+    def _begin_step(self, batch: Minibatch) -> tuple[Stage, float]:
+        """The warm start's stage at a minibatch, which then counts as seen by its schedules, and
+        the largest part of its texts that can be the mixture's."""
         before = self._amount
         amount = self.recipe.amount(batch)
-        mixed = self._read_words(batch)
+        most = self._read_words(batch)
+        mixed = 0.0
+        if most:
+            if self._about_one is None:
+                self._about_one = mixture.FIRST_PROBABILITY
+            mixed = most * self._about_one
         self._amount += amount
         documents = self._seen + batch.D  # `_seen` counts the minibatch only after its step
-        return self.recipe.stage(
+        stage = self.recipe.stage(
             self.n_documents,
             documents,
             before,
@@ -349,6 +388,23 @@ class DirichletAllocation(LambdaModel):
             mixed,
             self.passes_left,
         )
+        return stage, most
+
+    def _collapsed(
+        self, words: Words, rows: Floats, passes: ThetaPasses, most: float, rho: float
+    ) -> tuple[Floats, Statistics]:
+        """The collapsed E-step, of which a part of each short text is the mixture's, at most
+        `most`; from that, a step of size rho for the probability that a text is about one topic."""
+        from wikitopics.model.scvb0_e_step import e_step
+
+        if not most or self._about_one is None:
+            return e_step(words, rows, passes, self._workers)
+        found = mixture.OfOneTopic.find(words, rows, passes.alpha, self._about_one, most)
+        theta, statistics = e_step(words, rows, passes, self._workers, 1 - found.parts)
+        about_one = float(found.parts.mean()) / most
+        self._about_one += rho * (about_one - self._about_one)
+        theta = found.blend_theta(theta, passes.alpha, words.batch.lengths())
+        return theta, found.add_to(statistics)
 
     def _start_from(self, batch: Minibatch, before: int, mixed: float, words: float) -> None:
         """If texts are short, start the topics from a mixture learnt from the first texts.
@@ -368,7 +424,13 @@ class DirichletAllocation(LambdaModel):
         texts = Minibatch.concatenate([earlier, batch])
         n_texts = texts.D
         if mixture.is_due(before, before + batch.D, self.n_documents):
-            fresh = mixture.first_topics(texts, topics, self.n_topics, self._random)
+            fresh = mixture.first_topics(
+                texts,
+                topics,
+                self.n_topics,
+                self._random,
+                thorough=n_texts >= enough,
+            )
             # Seeds are those of the first topics, so the largest number of a seeded topic tells how
             # many there are.
             n_seeded = int(topics.seed_topics.max(initial=-1)) + 1

@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
-from wikitopics.model import Minibatch, OnlineModel, document_completion, kinds
+from wikitopics.model import Minibatch, OnlineModel, document_completion, kinds, mixture
 from wikitopics.model.exported import ExportError, read
 from wikitopics.model.minibatch import native
 
@@ -109,6 +109,14 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         batch = self._documents(X, reset=True)
         self.model_ = self._new_model(batch.D)
         self.vocabulary_ = None
+        if mixture.largest_share(mixture.words_of(batch), batch.D):
+            # The topics of short texts start from the first ones, which therefore must not be those
+            # of one subject: collections are often sorted.
+            order = check_random_state(self.random_state).permutation(batch.D)
+            counts = csr_array(
+                (batch.counts, batch.word_ids, batch.indptr), (batch.D, self.n_features_in_)
+            )
+            batch = Minibatch.from_csr(counts[order])
         usual_size = min(self.model_.default_batch_size, batch.D // STEPS_A_PASS)
         size = self.batch_size or max(1, usual_size)
         for number in range(1, self.n_passes + 1):

@@ -316,7 +316,7 @@ class OnlineHDP(LambdaModel):
         for documents, _, posterior in self._local_steps(words, corpus):
             theta[documents] = posterior.theta
         if mixed:
-            of_one_topic, _ = self._of_one_topic(words, corpus)
+            of_one_topic, _ = self._of_single_tables(words, corpus)
             theta += mixed * (of_one_topic.astype(np.float32) - theta)
         return theta
 
@@ -326,7 +326,7 @@ class OnlineHDP(LambdaModel):
 
         return self._topics.elbo(self._eta) + sticks_bound(self.a, self.b, self.omega)
 
-    def _of_one_topic(self, words: Words, corpus: HDPCorpus) -> tuple[Floats, Floats]:
+    def _of_single_tables(self, words: Words, corpus: HDPCorpus) -> tuple[Floats, Floats]:
         """`mixture.proportions` of documents with a single table each."""
         sigma = np.exp(corpus.Elog_sigma[: self.n_topics].astype(np.float64))
         return mixture.proportions(words, corpus.rows, sigma)
@@ -432,7 +432,14 @@ class OnlineHDP(LambdaModel):
         lambda_hat = np.zeros((self.n_words, K), self._topics.dtype)
         lambda_hat[:, :starts] = mass * started
         if mixed and documents.n_tokens:
-            fresh = mixture.first_topics(documents, self._topics, starts, self._random)
+            enough = mixture.enough(self.n_documents)
+            fresh = mixture.first_topics(
+                documents,
+                self._topics,
+                starts,
+                self._random,
+                thorough=enough <= documents.D,
+            )
             # Together, the topics of the mixture get the share `mixed` of all words.
             words_of_fresh = mixed * mass * starts
             fresh *= words_of_fresh / fresh.sum()
@@ -508,7 +515,7 @@ class OnlineHDP(LambdaModel):
         if mixed:
             # The parts above have added lambda's share of 1 - mixed; theta, mass and tables are
             # moved the way from the local step's values to these: x + mixed (y - x).
-            R, sums = self._of_one_topic(words, corpus)
+            R, sums = self._of_single_tables(words, corpus)
             tables_of_mixture = R.sum(axis=0)
             of_mixture = Statistics(words.ids, sums.astype(self._topics.dtype), sums.sum(axis=0))
             self._topics.add(weight * mixed, of_mixture, self._workers, precise=True)

@@ -20,9 +20,9 @@ matter (measurements: docs/decisions/0005-warm-start.md and 0015-first-minutes.m
 - *collapsed start*: at first the E-step is the collapsed one of [F13] (`scvb0_e_step.py`). Unlike
   [H10]'s, whose exp(psi(x)) is about x - 1/2, it does not take half a word from each topic of a
   document. Its symmetric alpha starts large and falls geometrically, so that topics separate along
-  what many documents have in common. In two cases, the collapsed E-step is kept to the end, and
-  alpha is not learnt: if documents have too few words for each topic to lose half a word, and with
-  a half-life, since new topics never stop appearing;
+  what many documents have in common. In three cases, the collapsed E-step is kept to the end, and
+  alpha is not learnt: if documents have too few words for each topic to lose half a word, if texts
+  are short (`mixture.py`), and with a half-life, since new topics never stop appearing;
 - *balance*: for a while, small topics gain words and large ones lose them;
 - *step size*: rho is that of an average over a horizon that grows with the documents seen; a
   minibatch counts by its size;
@@ -41,7 +41,6 @@ from numpy.typing import DTypeLike, NDArray
 from wikitopics.model.allocation import DirichletAllocation, Rebirth, precision
 from wikitopics.model.lambda_ import Statistics, random_topics
 from wikitopics.model.minibatch import Floats, Minibatch, Vector, Words, sound
-from wikitopics.model.mixture import blended
 from wikitopics.model.options import (
     HALF_LIFE,
     KAPPA,
@@ -248,8 +247,8 @@ class OnlineLDA(DirichletAllocation):
                 # size.
                 self._topics.rescale(self.recipe.random_share * tokens)
             self._topics.sow(tokens)
-        stage = self._begin_step(batch)
-        self._start_from(batch, self._seen, stage.mixed, tokens)
+        stage, most = self._begin_step(batch)
+        self._start_from(batch, self._seen, most, tokens)
         paper_steps = StepSizes(self.tau0, self.kappa)  # (tau0 + t)^-kappa, [H10] algorithm 2
         rho = stage.step_size() if self._own_steps else paper_steps.rho(self.updates)
         rho = max(rho, self._least_rho(batch.D))
@@ -259,21 +258,20 @@ class OnlineLDA(DirichletAllocation):
         alpha = self.alpha
         never_stops_learning = self.warm_start and self.half_life is not None
         statistics: Statistics
-        if never_stops_learning or self.recipe.collapsed(stage, self.n_topics):
+        if never_stops_learning or most or self.recipe.collapsed(stage, self.n_topics):
             final_alpha = alpha
             if self._learn_alpha:
                 final_alpha = np.full(self.n_topics, self.recipe.last_alpha)
             alpha = stage.alpha(final_alpha)
             passes = collapsed.ThetaPasses(alpha, self.recipe.passes + stage.more_passes)
             rows = collapsed.word_rows(self._topics, words, balance, self._workers)
-            gamma, statistics = collapsed.e_step(words, rows, passes, self._workers)
+            gamma, statistics = self._collapsed(words, rows, passes, most, rho)
         else:
             rows = self._topics.exp_Elog_rows(words.ids, self._workers, balance)
             gamma, of_e_step = e_step(words, rows, alpha, self._limits(), self._workers)
             if self._learn_alpha:
                 self._update_alpha(of_e_step, rho)
             statistics = of_e_step
-        gamma, statistics = blended(stage.mixed, gamma, statistics, words, rows, alpha)
         # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d n_d phi_d), [H10] algorithm 2
         self._topics.step(rho, self._eta, documents / batch.D, statistics, self._workers)
         if self._learn_eta:

@@ -3,34 +3,50 @@ texts").
 
 Six words do not show which topics a text mixes, and choosing a topic for each word leads to many
 poor optima. So the topics of short texts start as a mixture of unigrams (Nigam and others 2000; Yin
-and Wang 2014), found by annealed EM, and the mixture has a `share` in each text's topic
-proportions. The longer the texts, the more the model's own E-step takes over.
+and Wang 2014), found by annealed EM, and each text is about one topic with a probability that
+follows from its words and from what the texts before it were like. The model's own E-step has the
+rest of the text, and the more of it the longer the texts are.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model.lambda_ import Lambda, Statistics
-from wikitopics.model.minibatch import Entries, Floats, Minibatch, Vector, Words
+from wikitopics.model.minibatch import Entries, Floats, Indices, Minibatch, Vector, Words
 from wikitopics.model.states import TINY
 
-LONG_TEXTS = 20.0
-"""The mean number of words from which texts are no longer treated as short."""
-LARGEST_SHARE = 0.8
-"""The mixture's share where texts have at most half as many words as `LONG_TEXTS`. The model's own
-E-step, which has the rest, keeps topics apart."""
-TEMPERS = (*np.linspace(0.1, 1.0, 22).tolist(), 1.0)
-"""The exponents of the likelihood, one for each step of EM at the start of the topics."""
+SHORT_TEXTS = 12.0
+"""The mean number of words from which on texts are treated less and less as short."""
+LONG_TEXTS = 18.0
+"""The mean number of words from which on texts are long: nothing here concerns them."""
+LARGEST_SHARE = 0.75
+"""The largest part of a short text that is the mixture's. The model's own E-step, which has the
+rest, keeps topics apart; and topics that were learnt from texts of one topic overrate that such a
+text has only one."""
+FIRST_PROBABILITY = 0.5
+"""The probability that a text is about one topic, before it is learnt."""
+STRAYS = 0.2
+"""At the start of the topics: the share of a text's words that are the corpus's rather than those
+of its topic. So no topic needs the words that all of them have."""
+STEPS = 36
+"""The steps of EM at the start of the topics, while texts choose theirs. A start from fewer texts
+than there will be makes a third."""
+LAST_STEPS = 6
+"""The further steps, once they have chosen."""
 ETA = 0.05
 """The mixture's Dirichlet parameter of the topics."""
 LEADING = 20
 """The number of leading words by which topics are matched when they start over."""
 MOST = 8_192
 """The most texts to start from."""
+LEAST_PROBABILITY = 1e-3
+"""The least probability that texts are about one topic, and that they are not: with 0, nothing that
+is read could change it."""
 
 
 def words_of(batch: Minibatch) -> float:
@@ -39,14 +55,13 @@ def words_of(batch: Minibatch) -> float:
     return float(max(batch.n_tokens, len(batch.word_ids)))
 
 
-def share(words: float, texts: int) -> float:
-    """The mixture's share of the E-step of this many texts with this many words in total; 0 for
-    long texts."""
-    if not texts:
+def largest_share(words: float, texts: int) -> float:
+    """The largest part of a text that can be the mixture's, among this many texts with this many
+    words in total; 0 for long texts."""
+    if words >= LONG_TEXTS * texts:
         return 0.0
-    # From 0 for long texts to 1 for texts half as long.
-    shortness = np.clip(2 - 2 * words / (LONG_TEXTS * texts), 0, 1)
-    return LARGEST_SHARE * float(shortness)
+    shortness = (LONG_TEXTS - words / texts) / (LONG_TEXTS - SHORT_TEXTS)
+    return LARGEST_SHARE * min(1.0, shortness)
 
 
 def enough(n_documents: float) -> int:
@@ -58,13 +73,28 @@ def is_due(before: int, now: int, n_documents: float) -> bool:
     """Whether the topics start over when the texts to start from have grown from `before` to `now`.
 
     They do when there are 4, 32, 256 … texts, eight times as many each time, and when there are
-    enough.
+    enough. If these will soon have doubled to enough, they wait for that.
     """
     if now >= enough(n_documents):
         return True
+    has_started = before.bit_length() >= 3
+    if has_started and 2 * now > enough(n_documents):
+        return False
     times_before = before.bit_length() // 3
     times_now = now.bit_length() // 3
     return times_before < times_now
+
+
+def tempers(words_of_text: float, steps: int) -> list[float]:
+    """The exponents of the likelihood, one for each step of EM at the start of the topics.
+
+    They rise from 1 / sqrt(n) for texts of n words, where topics begin to form, to twice as much,
+    where most texts have chosen (decision 44).
+    """
+    first = min(1.0, words_of_text**-0.5)
+    last = min(1.0, 2 * first)
+    rising = np.geomspace(first, last, steps).tolist()
+    return [*rising, *[1.0] * LAST_STEPS]
 
 
 def first_topics(
@@ -72,15 +102,18 @@ def first_topics(
     topics: Lambda,
     n_topics: int,
     random: np.random.Generator,
-) -> Vector:
+    *,
+    thorough: bool,
+) -> Floats:
     """(W, n_topics) expected words of each topic if each text is about a single topic, by annealed
     EM.
 
     topics: the model's, whose seeds have a larger prior here, too
+    thorough: whether the topics will not start again from more texts
     """
     from scipy.sparse import csr_array
 
-    from wikitopics.model.kernels import of_one_topic
+    from wikitopics.model.kernels import of_one_topic, return_strays, rows_with_strays
 
     W = topics.n_words
     prior = np.full((W, n_topics), ETA, np.float32)
@@ -91,16 +124,22 @@ def first_topics(
     counts = csr_array(
         (texts.counts.astype(np.float32), texts.word_ids, texts.indptr), shape=(texts.D, W)
     )
-    expected: Vector = counts.T @ R
-    for temper in TEMPERS:
-        beta = expected + prior
-        log_beta = np.log(beta) - np.log(beta.sum(axis=0))
-        expected = np.zeros_like(beta)
-        of_one_topic(entries, log_beta, np.zeros(n_topics, np.float32), temper, R, expected)
+    even = np.zeros(n_topics, np.float32)
+    words_of_text = max(1.0, words_of(texts) / texts.D)
+    steps = STEPS if thorough else STEPS // 3
+    expected: Floats = np.ascontiguousarray(counts.T @ R)
+    beta = np.empty_like(expected)
+    own = np.empty_like(expected)
+    log_rows = np.empty_like(expected)
+    for temper in tempers(words_of_text, steps):
+        rows_with_strays(expected, prior, STRAYS, beta, own, log_rows)
+        chosen = np.zeros_like(expected)
+        of_one_topic(entries, log_rows, even, temper, R, chosen)
+        return_strays(chosen, beta, own, expected)
     return expected
 
 
-def matched(fresh: Vector, topics: Floats, seeded: int) -> NDArray[np.intp]:
+def matched(fresh: Floats, topics: Floats, seeded: int) -> NDArray[np.intp]:
     """(K,) for each of the topics, (W, K), the number of the `fresh` topic that replaces it.
 
     A topic is replaced by the most similar fresh topic. Each of the first ``seeded`` topics is
@@ -138,26 +177,66 @@ def proportions(words: Words, rows: Floats, prior: Vector) -> tuple[Floats, Floa
     return R, sums
 
 
-def blended(
-    mixed: float,
-    theta: Floats,
-    statistics: Statistics,
-    words: Words,
-    rows: Floats,
-    prior: Vector,
-) -> tuple[Floats, Statistics]:
-    """What a model's own E-step found for texts, blended with the mixture, of the share `mixed`.
+class OfOneTopic(NamedTuple):
+    """Texts, as far as each is about one topic.
 
-    theta: (D, K) the prior plus the expected words of each topic
-    statistics: those of the model's own E-step
-    rows, prior: as for `proportions`
+    R: (D, K) the probability that each topic is a text's only one
+    parts: (D,) the part of each text that this stands for
+    sums: (U, K) sum_d parts_d n_dw R_dk
     """
-    if mixed == 0:
-        return theta, statistics
-    R, sums_of_mixture = proportions(words, rows, prior)
-    theta_of_mixture = prior + R * words.batch.lengths()[:, None]
-    theta = (1 - mixed) * theta + mixed * theta_of_mixture
-    sums = rows.dtype.type(1 - mixed) * statistics.sums
-    sums[:, : len(prior)] += mixed * sums_of_mixture
-    mass = (1 - mixed) * statistics.mass + mixed * sums_of_mixture.sum(axis=0)
-    return theta.astype(rows.dtype), replace(statistics, sums=sums, mass=mass)
+
+    R: Floats
+    parts: Floats
+    sums: Floats
+
+    @classmethod
+    def find(
+        cls,
+        words: Words,
+        rows: Floats,
+        prior: Vector,
+        probability: float,
+        most: float,
+    ) -> Self:
+        """Of the words of texts.
+
+        rows: (U, K') the words' probabilities, up to a factor for each word
+        prior: (K,) the Dirichlet prior of the proportions of a text that mixes topics
+        probability: that a text is about one topic, before any word is read
+        most: the part of a text that certainly is
+        """
+        from wikitopics.model.kernels import log_first, of_one_or_many
+
+        K = len(prior)
+        D = words.batch.D
+        dtype = rows.dtype
+        positive_rows = np.maximum(rows[:, :K], np.finfo(np.float32).tiny)
+        log_rows = np.empty_like(positive_rows)
+        log_first(log_rows.size, positive_rows.ravel(), log_rows.ravel())
+        likely = np.clip(probability, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
+        log_odds = float(np.log(likely / (1 - likely)))
+        found = cls(np.empty((D, K), dtype), np.empty(D, dtype), np.zeros_like(positive_rows))
+        of_one_or_many(
+            words.entries,
+            positive_rows,
+            log_rows,
+            prior.astype(dtype),
+            log_odds,
+            most,
+            *found,
+        )
+        return found
+
+    def blend_theta(self, theta: Floats, prior: Vector, lengths: Indices | Vector) -> Floats:
+        """(D, K) prior plus expected words of each topic: `theta` where texts mix topics."""
+        of_one_topic = prior.astype(theta.dtype) + self.R * lengths.astype(theta.dtype)[:, None]
+        blended: Floats = theta + self.parts[:, None] * (of_one_topic - theta)
+        return blended
+
+    def add_to(self, statistics: Statistics) -> Statistics:
+        """The statistics of the texts, of which `statistics` holds those of the rest; its sums are
+        changed in place."""
+        K = self.sums.shape[1]
+        statistics.sums[:, :K] += self.sums
+        mass = statistics.mass + self.sums.sum(axis=0)
+        return replace(statistics, mass=mass)

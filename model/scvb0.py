@@ -37,7 +37,6 @@ from numpy.typing import DTypeLike, NDArray
 from wikitopics.model.allocation import DirichletAllocation, Rebirth, precision
 from wikitopics.model.lambda_ import random_topics
 from wikitopics.model.minibatch import Minibatch, Vector, sound
-from wikitopics.model.mixture import blended
 from wikitopics.model.online import WORDS_A_DOCUMENT
 from wikitopics.model.options import (
     HALF_LIFE,
@@ -264,7 +263,6 @@ class SCVB0(DirichletAllocation):
         """
         from wikitopics.model.scvb0_e_step import (
             ThetaPasses,
-            e_step,
             proportions,
             sum_Elog_theta,
             word_rows,
@@ -273,7 +271,7 @@ class SCVB0(DirichletAllocation):
         words = sound(batch).words(self.n_words)
         tokens = batch.n_tokens
         before = self._seen
-        stage = self._begin_step(batch)
+        stage, most = self._begin_step(batch)
         if tokens == 0:
             self._seen += batch.D
             return self.infer(batch)
@@ -285,13 +283,12 @@ class SCVB0(DirichletAllocation):
             # The random topics at the start weigh a fixed share of the corpus, whatever its size.
             self._topics.rescale(self.recipe.random_share * self._corpus_tokens())
             self._topics.sow(self._corpus_tokens())
-        self._start_from(batch, before, stage.mixed, self._corpus_tokens())
+        self._start_from(batch, before, most, self._corpus_tokens())
         balance = stage.balance(self._topics)
         alpha = stage.alpha(self._final_alpha)
         rows = word_rows(self._topics, words, balance, self._workers)
         passes = ThetaPasses(alpha, self.burn_in + 1 + stage.more_passes, self._theta_steps)
-        theta, statistics = e_step(words, rows, passes, self._workers)
-        theta, statistics = blended(stage.mixed, theta, statistics, words, rows, alpha)
+        theta, statistics = self._collapsed(words, rows, passes, most, self.rho)
         # N_phi <- (1 - rho) N_phi + rho C/C_M sum m gamma, and N_Z likewise, [F13] eq. 7 and 8
         self._topics.step(
             self.rho,

@@ -68,9 +68,11 @@ def documents(
     rows: Floats,
     passes: Passes,
     theta: Floats,
+    parts: Floats,
     statistics: Floats,
 ) -> None:
-    """Passes over the words of the documents start to stop; the last pass also fills `statistics`.
+    """Passes over the words of the documents start to stop; the last pass also fills `statistics`,
+    to which each document contributes the part `parts`, (D,), of its words.
 
     A `statistics` without rows is left alone (inference). A document starts with its words spread
     over the topics according to the prior. Its steps are numbered through all passes.
@@ -108,7 +110,7 @@ def documents(
                 move = (one - stay) * length / total
                 back = one - stay
                 if last:
-                    share = m / total
+                    share = parts[d] * m / total
                     for k in range(K):
                         statistics[u, k] += share * gamma[k]
                 for k in range(K):  # [F13] eq. 9, on N_theta + alpha
@@ -154,6 +156,7 @@ def active_documents(
     block = np.empty((longest, others + 1), alpha.dtype)
     prior = np.empty(others + 1, alpha.dtype)
     N = np.empty((1, others + 1), alpha.dtype)
+    whole = np.ones(1, alpha.dtype)
     nothing = np.empty((0, others + 1), alpha.dtype)
     total_alpha = alpha.sum()
     total_flat = flat.sum()
@@ -182,7 +185,7 @@ def active_documents(
         ends[1] = words.size
         own = Entries(ends, lines, n_dw)
         few = Passes(prior, keep, n_passes)
-        documents(ends[0], ends[0] + 1, own, block, few, N, nothing)
+        documents(ends[0], ends[0] + 1, own, block, few, N, whole, nothing)
         for k in range(K):
             theta[d, k] = N[0, others] / rest * alpha[k]
         for x in range(others):
@@ -302,8 +305,12 @@ def e_step(
     rows: Floats,
     passes: ThetaPasses,
     workers: Threads,
+    parts: Floats | None = None,
 ) -> tuple[Floats, Statistics]:
-    """N_theta + alpha after the passes, (D, K), and the sums of m gamma over the last of them."""
+    """N_theta + alpha after the passes, (D, K), and the sums of m gamma over the last of them.
+
+    parts: (D,) the part of each document that the sums are of; None: the whole documents
+    """
     D = words.batch.D
     K = len(passes.alpha)
     U, K_padded = rows.shape
@@ -312,7 +319,7 @@ def e_step(
     size = max(DOCUMENT_BLOCK, math.ceil(D / most_blocks))
     n_blocks = math.ceil(D / size)
     blocks = np.empty((n_blocks, U, K_padded), rows.dtype)
-    theta = _run_passes(words, rows, passes, size, blocks, workers)
+    theta = _run_passes(words, rows, passes, size, blocks, workers, parts)
     mass = workers.total(sum_statistics, U, SUM_BLOCK, K, blocks)
     return theta, Statistics(words.ids, blocks[0], mass)
 
@@ -342,6 +349,7 @@ def _run_passes(
     size: int,
     blocks: Floats,
     workers: Threads,
+    parts: Floats | None = None,
 ) -> Floats:
     """N_theta + alpha after the passes, (D, K), in blocks of `size` documents.
 
@@ -366,9 +374,13 @@ def _run_passes(
         workers.run(active_documents, D, size, *arguments, flat, expected, others)
         return theta[:, :K]
 
+    if parts is None:
+        parts = np.ones(D)
+    parts = parts.astype(dtype)
+
     def run_block(start: int, stop: int) -> None:
         number = start // size if U else 0
-        documents(start, stop, *arguments, blocks[number])
+        documents(start, stop, *arguments, parts, blocks[number])
 
     workers.map(run_block, D, size)
     return theta[:, :K]

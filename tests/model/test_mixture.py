@@ -1,9 +1,11 @@
 """Short texts: topics that start as a mixture, and texts that are about one."""
 
 import numpy as np
+import pytest
+import scipy.sparse
 
 from tests.model.conftest import distances, planted
-from wikitopics.model import kinds, mixture
+from wikitopics.model import Minibatch, kinds, mixture
 
 
 def learnt(kind, threads=1, *, restored=False):
@@ -29,12 +31,127 @@ def test_a_state_and_threads_keep_the_start_to_the_bit(kind):
     assert np.array_equal(one.lambda_, other.lambda_)
 
 
-def test_the_share_falls_gradually_to_nothing_in_long_texts():
-    shares = [mixture.share(words * 7, 7) for words in np.arange(0, 30, 0.5)]
+def test_the_largest_share_falls_gradually_to_nothing_in_long_texts():
+    shares = [mixture.largest_share(words * 7, 7) for words in np.arange(0, 30, 0.5)]
+    assert mixture.largest_share(0, 0) == 0
     assert shares[0] == mixture.LARGEST_SHARE
-    assert shares[-20:] == [0] * 20
+    assert shares[-24:] == [0] * 24
     assert np.all(np.diff(shares) <= 0)
-    assert np.diff(shares).min() > -0.05
+    assert np.diff(shares).min() > -0.07
+
+
+def log_probabilities(counts, beta, prior):
+    """Of each text: if it is about one topic, and if it mixes topics, word by word."""
+    one = []
+    mixed = []
+    for text in counts:
+        one.append(np.log((prior / prior.sum()) @ np.prod(beta**text, axis=1)))
+        words = np.flatnonzero(text)
+        expected = prior.copy()
+        log_probability = 0.0
+        for word in words:
+            gamma = expected * beta[:, word]
+            log_probability += text[word] * np.log(gamma.sum() / expected.sum())
+            expected += text[word] * gamma / gamma.sum()
+        mixed.append(log_probability)
+    return np.array(one), np.array(mixed)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-4), ("float64", 1e-10)])
+def test_a_texts_part_is_its_posterior_probability_of_one_topic(dtype, tolerance):
+    random = np.random.default_rng(0)
+    K, W = 4, 15
+    beta = random.dirichlet(np.full(W, 0.3), K) + 1e-3
+    beta /= beta.sum(axis=1, keepdims=True)
+    prior = random.gamma(1, 0.3, K) + 0.1
+    counts = random.poisson(0.4, (30, W))
+    counts[3] = 0
+    words = Minibatch.from_csr(scipy.sparse.csr_array(counts)).words(W)
+    rows = beta.T[words.ids] * random.random((len(words.ids), 1))  # up to a factor for each word
+    found = mixture.OfOneTopic.find(words, rows.astype(dtype), prior, 0.3, 0.6)
+    one, mixed = log_probabilities(counts, beta, prior)
+    posterior = 0.3 * np.exp(one) / (0.3 * np.exp(one) + 0.7 * np.exp(mixed))
+    np.testing.assert_allclose(found.parts, 0.6 * posterior, rtol=tolerance)
+    assert found.parts[3] == pytest.approx(0.6 * 0.3)  # a text without words says nothing
+    of_words = (counts * found.parts[:, None]).T @ found.R
+    np.testing.assert_allclose(found.sums, of_words[words.ids], rtol=tolerance, atol=1e-6)
+
+
+def test_the_probability_of_a_text_that_mixes_topics_is_one_of_all_texts():
+    """So texts of one topic and texts that mix them are compared fairly: neither probability is
+    fitted to the words."""
+    random = np.random.default_rng(1)
+    beta = random.dirichlet(np.ones(4), 3)
+    prior = np.array([0.2, 0.5, 0.1])
+    total = 0.0
+    for first in range(4):
+        for second in range(4):
+            expected = prior * beta[:, first]
+            after = prior + expected / expected.sum()
+            total += (expected.sum() / prior.sum()) * (after @ beta[:, second]) / after.sum()
+    assert total == pytest.approx(1)
+
+
+@pytest.mark.parametrize("kind", ["lda", "scvb0"])
+def test_the_texts_say_whether_they_are_about_one_topic(kind):
+    probability = []
+    for alpha in (0.001, 2.0):
+        batch, _ = planted(2000, n_words=40, length=8, alpha=alpha)
+        model = kinds.load(kind).create(4, 40, 2000)
+        for start in [*range(0, 2000, 200)] * 3:
+            model.learn(batch[start : start + 200])
+        probability.append(model._about_one)
+    of_one_topic, of_several = probability
+    assert of_one_topic > of_several + 0.05
+
+
+@pytest.mark.parametrize("kind", ["lda", "scvb0"])
+def test_the_learnt_probability_is_part_of_the_state(kind):
+    model, _, _ = learnt(kind)
+    probability = model._about_one
+    assert probability != mixture.FIRST_PROBABILITY
+    assert type(model).from_state(model.state())._about_one == probability
+    state = model.state()
+    del state["about_one_topic"]  # as saved by 1.2 and before
+    batch, _ = planted(200, n_words=40, length=5, alpha=0.01)
+    older = type(model).from_state(state)
+    older.learn(batch)
+    assert 0 < older._about_one < 1
+
+
+def test_long_texts_do_not_come_near_the_mixture(kind, monkeypatch):
+    def refuse(*arguments, **named):
+        raise AssertionError("the mixture was asked")
+
+    for name in ("first_topics", "proportions", "OfOneTopic"):
+        monkeypatch.setattr(mixture, name, refuse)
+    batch, _ = planted(200, n_words=40, length=20, alpha=0.1)
+    model = kinds.load(kind).create(4, 40, 200)
+    model.learn(batch)
+    model.infer(batch)
+    assert model._mixed == 0
+    assert "about_one_topic" not in model.state()
+
+
+def test_annealing_begins_where_topics_form_and_ends_with_the_likelihood():
+    for words in (1, 5, 14):
+        tempers = mixture.tempers(words, mixture.STEPS)
+        assert tempers[0] == pytest.approx(words**-0.5)
+        assert np.all(np.diff(tempers) >= 0)
+        assert tempers[-mixture.LAST_STEPS :] == [1.0] * mixture.LAST_STEPS
+
+
+def test_a_fit_of_short_texts_does_not_depend_on_how_they_are_sorted():
+    """The topics start from the first texts, which in a sorted collection are of one subject."""
+    pytest.importorskip("sklearn")
+    from wikitopics.sklearn import SCVB0Estimator
+
+    beta = np.kron(np.eye(4), np.full(10, 0.1))
+    random = np.random.default_rng(0)
+    about = np.repeat(np.arange(4), 3000)  # all of the first 8,192 are of three subjects
+    X = np.array([random.multinomial(5, beta[k]) for k in about])
+    estimator = SCVB0Estimator(4, random_state=0).fit(scipy.sparse.csr_array(X))
+    assert distances(estimator.components_, beta).max() < 0.1
 
 
 def test_a_state_from_before_goes_on_without_the_mixture(kind):

@@ -89,7 +89,7 @@ def test_the_first_documents_have_the_collapsed_e_step(documents):
 
 
 @pytest.mark.parametrize(("words_a_topic", "learnt"), [(4, True), (1, False)])
-def test_few_words_for_each_topic_are_not_halved(documents, words_a_topic, learnt):
+def test_few_words_for_each_topic_are_not_halved(documents, not_short, words_a_topic, learnt):
     """There the collapsed E-step stays, in which alpha is not learnt."""
     words_a_document = documents.n_tokens // documents.D
     n_topics = words_a_document // words_a_topic
