@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from wikitopics.model import mixture
+from wikitopics.model import mixture, rotation
 from wikitopics.model.lambda_ import Lambda, Statistics, topics_from
 from wikitopics.model.minibatch import Floats, Ids, Indices, Minibatch, Vector, Words
 from wikitopics.model.online import OnlineModel, RelevantWords
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 DECORRELATED_AFTER = 1500
 """The number of documents after which topics are decorrelated half as far as in the end."""
+LEARNT_AGAIN = 1024
+"""The documents of a minibatch when the first documents are learnt again."""
 LEAST_WORDS = 1e-3
 """The least count of a word in `with_topics`: 0 has no logarithm."""
 DTYPE = Option(str, "dtype", "of the topics", choices=("float32", "float64"))
@@ -366,6 +368,75 @@ class DirichletAllocation(LambdaModel):
         probability = self._about_one or mixture.FIRST_PROBABILITY
         found = mixture.OfOneTopic.find(words, rows, prior, probability, most)
         return found.R, found.parts
+
+    def learn(self, batch: Minibatch) -> NDArray[np.float32]:
+        """One step on a minibatch; returns the proportions of its documents, (D, K), rows sum to 1.
+
+        A minibatch without words leaves the topics alone. The minibatch that completes the first
+        documents makes the topics start over, and these documents are learnt again. Raises
+        ValueError for a word id out of range, before any change.
+        """
+        before = self._seen
+        theta = self._step(batch)
+        first = self._first_documents(batch, before)
+        if first is None:
+            return theta
+        self._start_over(first)
+        return self.infer(batch)
+
+    @abstractmethod
+    def _step(self, batch: Minibatch) -> NDArray[np.float32]:
+        """`learn`, as long as topics do not start over."""
+
+    def _first_documents(self, batch: Minibatch, before: int) -> Minibatch | None:
+        """Keep the documents until there are as many as topics start over from; these, once.
+
+        batch: the minibatch just learnt
+        before: the number of documents seen before it
+        """
+        recipe = self.recipe
+        if not (recipe.rotated_documents and self._can_rotate()):
+            return None
+        earlier = self._first or batch[:0]
+        if before != earlier.D:
+            return None  # topics have started over, or a mixture has taken the first texts
+        in_all = recipe.corpus(self.n_documents, self._seen, self._amount)
+        first = Minibatch.concatenate([earlier, batch])
+        if self._amount < recipe.rotated_at(in_all):
+            self._first = first
+            return None
+        self._first = None
+        return first if first.D >= rotation.FEWEST_TEXTS else None
+
+    def _can_rotate(self) -> bool:
+        """Whether topics start over from the first documents: not with a half-life, when they never
+        stop starting over, nor where a user has seeded them, nor for short texts."""
+        K = self.n_topics
+        possible = 1 < K < min(self.n_words, rotation.MOST_TOPICS + 1)
+        untouched = self._rebirth is None and not len(self._topics.seed_words)
+        return possible and untouched and self._words_read is not None and not self._largest_share
+
+    def _start_over(self, first: Minibatch) -> None:
+        """Start over from rotated components of the first documents, and learn these again.
+
+        They are all documents so far, so whatever counts documents or words ends where it was.
+        """
+        topics = self._topics
+        fresh = rotation.first_topics(
+            first, self.n_words, self.n_topics, self._random, self._workers
+        )
+        fresh = fresh[:, mixture.matched(fresh, topics.hat, 0)]  # in the order of the topics
+        fresh *= topics.total_hat.sum() / self.n_topics
+        topics.replace(np.arange(self.n_topics), fresh)
+        self._forget_counts()
+        for start in range(0, first.D, LEARNT_AGAIN):
+            self._step(first[start : start + LEARNT_AGAIN])
+
+    def _forget_counts(self) -> None:
+        """Set what counts the documents seen to 0."""
+        self._seen = 0
+        self._amount = 0.0
+        self._words_read = 0.0
 
     def _begin_step(self, batch: Minibatch) -> tuple[Stage, float]:
         """The warm start's stage at a minibatch, which then counts as seen by its schedules, and

@@ -80,6 +80,9 @@ PAPER_KAPPA = 0.5
 FIRST_ETA = 0.1
 """Where eta starts if it is learnt."""
 
+VERSION_OF_1_2 = 6
+"""The version of a state of 1.1 and 1.2."""
+
 BOUND = "exp(-the variational bound a word), as in [H10]"
 
 
@@ -125,7 +128,7 @@ class OnlineLDA(DirichletAllocation):
     )
     metrics = (Metric("bound_perplexity", "Bound perplexity of {held_out}", BOUND, better="lower"),)
 
-    version = 6
+    version = 7
     oldest_version = 4
     entries = (
         *DirichletAllocation.entries,
@@ -225,12 +228,8 @@ class OnlineLDA(DirichletAllocation):
     def _prior_entries(cls, prior: Vector) -> State:
         return {"alpha": prior}
 
-    def learn(self, batch: Minibatch) -> NDArray[np.float32]:
-        """One step on a minibatch; returns the proportions of its documents, (D, K), rows sum to 1.
-
-        A minibatch without words leaves the topics alone. Raises ValueError for a word id out of
-        range, before any change.
-        """
+    def _step(self, batch: Minibatch) -> NDArray[np.float32]:
+        """See `OnlineModel.learn`."""
         from wikitopics.model import scvb0_e_step as collapsed
         from wikitopics.model.lda_e_step import e_step
 
@@ -365,8 +364,12 @@ class OnlineLDA(DirichletAllocation):
 
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
-        """A state of 1.0.0, version 4, keeps its topics; the current defaults apply from then
-        on."""
+        """A state of 1.0.0, version 4, keeps its topics; the current defaults apply from then on,
+        but topics do not start over. One of 1.1 or 1.2 goes on as it was."""
+        unrotated = {"recipe_rotated_documents": 0.0, "recipe_rotated_share": 0.0}
+        if state.get("version") == VERSION_OF_1_2:
+            return {**state, **unrotated}
         with_current_recipe = super().upgraded(state)
         # Only the state's own `random_share` stays.
-        return {**with_current_recipe, "recipe_random_share": state.get("recipe_random_share")}
+        random_share = state.get("recipe_random_share")
+        return {**with_current_recipe, **unrotated, "recipe_random_share": random_share}

@@ -212,9 +212,13 @@ class Minibatch:
         for part in parts:
             indptr.append(entries + part.indptr[1:])
             entries += len(part.word_ids)
-        word_ids = np.concatenate([part.word_ids for part in parts])
         counts = np.concatenate([part.counts for part in parts])
-        return cls(np.concatenate(indptr), word_ids, counts)
+        whole = cls.__new__(cls)  # canonical arrays, one after the other, are canonical
+        whole.indptr = np.concatenate(indptr)
+        whole.word_ids = np.concatenate([part.word_ids for part in parts])
+        # numpy makes whole counts and weights together float64
+        whole.counts = counts if counts.dtype == np.int32 else counts.astype(np.float32)
+        return whole
 
     @property
     def D(self) -> int:

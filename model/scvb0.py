@@ -72,6 +72,10 @@ FIRST_ETA = 0.01
 """Where eta starts if it is learnt."""
 
 
+VERSION_OF_1_2 = 5
+"""The version of a state of 1.1 and 1.2."""
+
+
 @dataclass(frozen=True)
 class Usual:
     """The values of settings that the user does not give."""
@@ -136,7 +140,7 @@ class SCVB0(DirichletAllocation):
     PAPER_RECIPE = SCVB0_PAPER
     options = (ALPHA, ETA, KAPPA, TAU0, HALF_LIFE, DECORRELATION)
 
-    version = 5
+    version = 6
     oldest_version = 3
     entries = (
         *DirichletAllocation.entries,
@@ -255,12 +259,8 @@ class SCVB0(DirichletAllocation):
         # One document, seen, is the whole corpus: then alpha has its final value.
         return {"final_alpha": prior, "documents_seen": 1, "amount_seen": 1.0}
 
-    def learn(self, batch: Minibatch) -> NDArray[np.float32]:
-        """One step on a minibatch; returns the proportions of its documents, (D, K), rows sum to 1.
-
-        A minibatch without words leaves the topics alone. Raises ValueError for a word id out of
-        range, before any change.
-        """
+    def _step(self, batch: Minibatch) -> NDArray[np.float32]:
+        """See `OnlineModel.learn`."""
         from wikitopics.model.scvb0_e_step import (
             ThetaPasses,
             proportions,
@@ -306,6 +306,10 @@ class SCVB0(DirichletAllocation):
             self._eta_step()
         self._renew_topics(self._final_alpha, statistics.mass, batch)
         return proportions(theta)
+
+    def _forget_counts(self) -> None:
+        super()._forget_counts()
+        self._tokens_seen = 0.0
 
     def _corpus_tokens(self) -> float:
         """C, or its expected value; before the first document, a guess of 100 words per
@@ -354,5 +358,10 @@ class SCVB0(DirichletAllocation):
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
         """A state of 1.0.0, version 3, keeps its topics and takes the current step sizes and
-        recipe."""
-        return {**super().upgraded(state), "own_steps": state.get("adaptive")}
+        recipe, but topics do not start over. One of 1.1 or 1.2 goes on as it was."""
+        unrotated = {"recipe_rotated_documents": 0.0, "recipe_rotated_share": 0.0}
+        if state.get("version") == VERSION_OF_1_2:
+            return {**state, **unrotated}
+        with_current_recipe = super().upgraded(state)
+        own_steps = state.get("adaptive")
+        return {**with_current_recipe, **unrotated, "own_steps": own_steps}

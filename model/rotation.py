@@ -1,0 +1,196 @@
+"""The first topics of longer texts: rotated principal components of the first texts.
+
+Where a model ends depends on where it starts: two runs from random topics share few of them, but
+runs from the same topics end at the same ones, in any order of the texts (decision 0050). So topics
+start from what the first texts themselves say. The directions in which their words vary together
+are rotated until each has few words (varimax), and a topic has the words of the texts that lie in
+its direction. Derivation: docs/derivations.md, "A start that comes back".
+
+| symbol | shape | meaning |
+|---|---|---|
+| Y | (D, W) | n_dw^1/2 / n_d^1/4, less what texts of the corpus's mean would have |
+| U, S, V | (D, K), (K,), (W, K) | the K largest singular values of Y, and their vectors |
+| R | (K, K) | the rotation |
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikitopics.model.kernels import kernel
+from wikitopics.model.minibatch import Floats, Indices, Minibatch, Threads, Vector
+
+FEWEST_TEXTS = 1_000
+"""The fewest texts to start from; fewer do not show which words vary together."""
+MOST_TOPICS = 256
+"""The most topics that start like this, since rotating takes time in proportion to K squared."""
+PART = 0.5
+"""The share of the first texts whose words give the directions, drawn at random, so that replicas,
+which have the same first texts, do not start from the same topics."""
+MORE_DIRECTIONS = 20
+"""Directions beyond K, with which the subspace iteration needs fewer steps."""
+ITERATIONS = 3
+"""The steps of the subspace iteration."""
+ROTATIONS = 60
+"""The most steps of the rotation."""
+SMALLEST_GAIN = 1e-4
+"""The relative gain of a step of the rotation that ends it."""
+ROTATED_WORDS = 3_000
+"""The most words by which directions are rotated: those that vary most."""
+OF_ALL_WORDS = 0.1
+"""The share of the mean of all words in a first topic."""
+ROW_BLOCK = 512
+"""The number of rows of a block of work."""
+
+
+class Sparse(NamedTuple):
+    """A sparse matrix, float32: row d has `values` in the columns `ids`, from indptr[d] to
+    indptr[d+1]."""
+
+    indptr: Indices
+    ids: NDArray[np.int32]
+    values: NDArray[np.float32]
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.indptr) - 1
+
+
+@kernel
+def multiply(start: int, stop: int, matrix: Sparse, factor: Floats, product: Floats) -> None:
+    """product = matrix factor, in the rows start to stop."""
+    indptr, ids, values = matrix
+    n = factor.shape[1]
+    for d in range(start, stop):
+        for x in range(n):
+            product[d, x] = 0
+        for i in range(indptr[d], indptr[d + 1]):
+            value = values[i]
+            row = ids[i]
+            for x in range(n):
+                product[d, x] += value * factor[row, x]
+
+
+def product(matrix: Sparse, factor: Floats, workers: Threads) -> Floats:
+    """The product of a sparse matrix and a dense one."""
+    result = np.empty((matrix.n_rows, factor.shape[1]), np.float32)
+    contiguous = np.ascontiguousarray(factor, np.float32)
+    workers.run(multiply, matrix.n_rows, ROW_BLOCK, matrix, contiguous, result)
+    return result
+
+
+def of_counts(texts: Minibatch, values: NDArray[Any]) -> Sparse:
+    """A matrix, (D, W), with these values in place of the counts."""
+    return Sparse(
+        texts.indptr.astype(np.int64),
+        texts.word_ids.astype(np.int32),
+        values.astype(np.float32),
+    )
+
+
+def transposed(matrix: Sparse, n_columns: int) -> Sparse:
+    from scipy.sparse import csr_array
+
+    arrays = (matrix.values, matrix.ids, matrix.indptr)
+    turned = csr_array(arrays, shape=(matrix.n_rows, n_columns)).T.tocsr()
+    return Sparse(turned.indptr.astype(np.int64), turned.indices.astype(np.int32), turned.data)
+
+
+def drawn(texts: Minibatch, random: np.random.Generator) -> Minibatch:
+    """The share `PART` of some texts, drawn at random, in their order."""
+    from scipy.sparse import csr_array
+
+    rows = np.sort(random.permutation(texts.D)[: math.ceil(PART * texts.D)])
+    counts = csr_array((texts.counts, texts.word_ids, texts.indptr))
+    return Minibatch.from_csr(counts[rows])
+
+
+def components(
+    texts: Minibatch,
+    n_words: int,
+    n: int,
+    random: np.random.Generator,
+    workers: Threads,
+) -> tuple[Floats, Floats]:
+    """V S, (W, n), and U, (D, n), by subspace iteration (Halko, Martinsson and Tropp 2011)."""
+    lengths = np.maximum(texts.lengths(), 1)
+    lengths_of_entries = np.repeat(lengths, np.diff(texts.indptr))
+    matrix = of_counts(texts, np.sqrt(texts.counts) / lengths_of_entries**0.25)
+    turned = transposed(matrix, n_words)
+    # A text's row has the length n_d^1/4. Along these lengths lies what all texts have in common.
+    row_lengths = lengths**0.25
+    common = (row_lengths / np.linalg.norm(row_lengths)).astype(np.float32)
+    mean = product(turned, common[:, None], workers)[:, 0]
+    n_directions = min(n + MORE_DIRECTIONS, n_words, texts.D)
+    directions = random.standard_normal((n_words, n_directions)).astype(np.float32)
+    for _ in range(ITERATIONS):
+        scores = product(matrix, directions, workers) - np.outer(common, mean @ directions)
+        turned_back = product(turned, scores, workers) - np.outer(mean, common @ scores)
+        directions, _, _ = largest_directions(turned_back, n_directions)
+    scores = product(matrix, directions, workers) - np.outer(common, mean @ directions)
+    U, S, turn = largest_directions(scores, n)
+    VS = directions @ (turn * S).astype(np.float32)
+    return VS, U
+
+
+def largest_directions(block: Floats, n: int) -> tuple[Floats, Vector, Vector]:
+    """U, (any, n), S, (n,), and V, (m, n), of the n largest singular values of a narrow matrix of m
+    columns."""
+    squares, vectors = np.linalg.eigh(block.T.astype(np.float64) @ block)
+    largest = np.argsort(-squares, kind="stable")[:n]
+    S = np.sqrt(np.maximum(squares[largest], np.finfo(np.float32).tiny))
+    V = vectors[:, largest]
+    U = block @ (V / S).astype(np.float32)
+    return U, S, V
+
+
+def varimax(loadings: Floats) -> Vector:
+    """(K, K) the rotation of loadings, (W, K), that makes the variance of their squares largest
+    (Kaiser 1958)."""
+    variation = np.einsum("wk,wk->w", loadings, loadings)
+    rows = np.sort(np.argsort(-variation, kind="stable")[:ROTATED_WORDS])
+    chosen = loadings[rows].astype(np.float64)
+    R: Vector = np.eye(chosen.shape[1])
+    before = 0.0
+    for _ in range(ROTATIONS):
+        rotated = chosen @ R
+        squares = rotated * rotated
+        gradient = chosen.T @ (rotated * (squares - squares.mean(axis=0)))
+        left, singular_values, right = np.linalg.svd(gradient)
+        R = left @ right
+        reached = float(singular_values.sum())
+        if reached <= before * (1 + SMALLEST_GAIN):
+            break
+        before = reached
+    return R
+
+
+def first_topics(
+    texts: Minibatch,
+    n_words: int,
+    n_topics: int,
+    random: np.random.Generator,
+    workers: Threads,
+) -> Vector:
+    """(W, K) topics from the rotated components of some texts; columns sum to 1.
+
+    `OF_ALL_WORDS` of each topic is the mean of all words, so that it can gain any word.
+    """
+    texts = drawn(texts, random)
+    loadings, scores = components(texts, n_words, n_topics, random, workers)
+    R = varimax(loadings).astype(np.float32)
+    loadings = loadings @ R
+    signs = np.sign(np.einsum("wk,wk,wk->k", loadings, loadings, loadings))
+    # A text's words go to the directions in which it lies, in proportion to the squares.
+    shares = np.square(np.maximum(scores @ R * signs, 0))
+    shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(np.float32).tiny)
+    by_word = transposed(of_counts(texts, texts.counts), n_words)
+    counts = product(by_word, shares, workers).astype(np.float64)
+    mean = np.bincount(texts.word_ids, texts.counts, n_words) / texts.n_tokens
+    topics = counts / np.maximum(counts.sum(axis=0), np.finfo(np.float32).tiny)
+    mixed: Vector = (1 - OF_ALL_WORDS) * topics + OF_ALL_WORDS * mean[:, None]
+    return mixed
