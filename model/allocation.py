@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 DECORRELATED_AFTER = 1500
 """The number of documents after which topics are decorrelated half as far as in the end."""
+LATEST_START = 0.6
+"""The share of a corpus after which its topics no longer start over."""
 LEARNT_AGAIN = 1024
 """The documents of a minibatch when the first documents are learnt again."""
 LEAST_WORDS = 1e-3
@@ -254,9 +256,13 @@ class LambdaModel(OnlineModel):
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
         """A state of 1.0.0 keeps its topics, which are not decorrelated, and takes the current
         recipe."""
+        return {**state, **cls._recipe_of(state), "decorrelation": 0.0}
+
+    @classmethod
+    def _recipe_of(cls, state: Mapping[str, object]) -> State:
+        """The entries of today's recipe for an older state."""
         recipe = cls.WARM_RECIPE if state.get("warm_start") else cls.PAPER_RECIPE
-        numbers = {f"recipe_{name}": value for name, value in vars(recipe).items()}
-        return {**state, **numbers, "decorrelation": 0.0}
+        return {f"recipe_{name}": value for name, value in vars(recipe).items()}
 
 
 @dataclass
@@ -395,18 +401,19 @@ class DirichletAllocation(LambdaModel):
         before: the number of documents seen before it
         """
         recipe = self.recipe
-        if not (recipe.rotated_documents and self._can_rotate()):
+        if not (batch.D and recipe.rotated_documents and self._can_rotate()):
             return None
         earlier = self._first or batch[:0]
         if before != earlier.D:
             return None  # topics have started over, or a mixture has taken the first texts
-        in_all = recipe.corpus(self.n_documents, self._seen, self._amount)
         first = Minibatch.concatenate([earlier, batch])
-        if self._amount < recipe.rotated_at(in_all):
+        in_all = recipe.corpus(self.n_documents, self._seen, self._amount)
+        due = recipe.rotated_at(in_all, self.n_topics)
+        if self._amount < due or first.D < rotation.FEWEST_TEXTS:
             self._first = first
             return None
         self._first = None
-        return first if first.D >= rotation.FEWEST_TEXTS else None
+        return first if due <= LATEST_START * in_all else None
 
     def _can_rotate(self) -> bool:
         """Whether topics start over from the first documents: not with a half-life, when they never
@@ -428,11 +435,11 @@ class DirichletAllocation(LambdaModel):
         fresh = fresh[:, mixture.matched(fresh, topics.hat, 0)]  # in the order of the topics
         fresh *= topics.total_hat.sum() / self.n_topics
         topics.replace(np.arange(self.n_topics), fresh)
-        self._forget_counts()
+        self._forget()
         for start in range(0, first.D, LEARNT_AGAIN):
             self._step(first[start : start + LEARNT_AGAIN])
 
-    def _forget_counts(self) -> None:
+    def _forget(self) -> None:
         """Set what counts the documents seen to 0."""
         self._seen = 0
         self._amount = 0.0

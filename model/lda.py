@@ -14,7 +14,8 @@ The E-step, with its loops and Newton's steps for alpha and eta, is `lda_e_step.
 **The warm start is not in the papers.** Plain online variational Bayes starves topics while
 symmetry breaks: the first documents decide which topics live. Four measures prevent that. Their
 schedules follow the number of words seen, so that minibatch sizes and document lengths hardly
-matter (measurements: docs/decisions/0005-warm-start.md and 0015-first-minutes.md). A step asks the
+matter (measurements: docs/decisions/0005-warm-start.md and 0015-first-minutes.md). Topics start
+over once, from rotated components of the first documents (`rotation.py`). A step asks the
 `schedules.CollapsedStart`:
 
 - *collapsed start*: at first the E-step is the collapsed one of [F13] (`scvb0_e_step.py`). Unlike
@@ -364,12 +365,10 @@ class OnlineLDA(DirichletAllocation):
 
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
-        """A state of 1.0.0, version 4, keeps its topics; the current defaults apply from then on,
-        but topics do not start over. One of 1.1 or 1.2 goes on as it was."""
-        unrotated = {"recipe_rotated_documents": 0.0, "recipe_rotated_share": 0.0}
+        """A state of 1.0.0, version 4, keeps its topics; the current defaults apply from then on.
+        One of 1.1 or 1.2 goes on as it was."""
         if state.get("version") == VERSION_OF_1_2:
-            return {**state, **unrotated}
+            return {**cls._recipe_of(state), **state}
         with_current_recipe = super().upgraded(state)
         # Only the state's own `random_share` stays.
-        random_share = state.get("recipe_random_share")
-        return {**with_current_recipe, **unrotated, "recipe_random_share": random_share}
+        return {**with_current_recipe, "recipe_random_share": state.get("recipe_random_share")}

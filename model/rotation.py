@@ -8,7 +8,7 @@ its direction. Derivation: docs/derivations.md, "A start that comes back".
 
 | symbol | shape | meaning |
 |---|---|---|
-| Y | (D, W) | n_dw^1/2 / n_d^1/4, less what texts of the corpus's mean would have |
+| Y | (D, W) | n_dw^1/2 / n_d^1/4 |
 | U, S, V | (D, K), (K,), (W, K) | the K largest singular values of Y, and their vectors |
 | R | (K, K) | the rotation |
 """
@@ -117,21 +117,16 @@ def components(
     workers: Threads,
 ) -> tuple[Floats, Floats]:
     """V S, (W, n), and U, (D, n), by subspace iteration (Halko, Martinsson and Tropp 2011)."""
-    lengths = np.maximum(texts.lengths(), 1)
-    lengths_of_entries = np.repeat(lengths, np.diff(texts.indptr))
-    matrix = of_counts(texts, np.sqrt(texts.counts) / lengths_of_entries**0.25)
-    turned = transposed(matrix, n_words)
-    # A text's row has the length n_d^1/4. Along these lengths lies what all texts have in common.
-    row_lengths = lengths**0.25
-    common = (row_lengths / np.linalg.norm(row_lengths)).astype(np.float32)
-    mean = product(turned, common[:, None], workers)[:, 0]
+    lengths = np.repeat(np.maximum(texts.lengths(), 1), np.diff(texts.indptr))
+    Y = of_counts(texts, np.sqrt(texts.counts) / lengths**0.25)
+    Y_transposed = transposed(Y, n_words)
     n_directions = min(n + MORE_DIRECTIONS, n_words, texts.D)
     directions = random.standard_normal((n_words, n_directions)).astype(np.float32)
     for _ in range(ITERATIONS):
-        scores = product(matrix, directions, workers) - np.outer(common, mean @ directions)
-        turned_back = product(turned, scores, workers) - np.outer(mean, common @ scores)
-        directions, _, _ = largest_directions(turned_back, n_directions)
-    scores = product(matrix, directions, workers) - np.outer(common, mean @ directions)
+        scores = product(Y, directions, workers)
+        block = product(Y_transposed, scores, workers)
+        directions, _, _ = largest_directions(block, n_directions)
+    scores = product(Y, directions, workers)
     U, S, turn = largest_directions(scores, n)
     VS = directions @ (turn * S).astype(np.float32)
     return VS, U

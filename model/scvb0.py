@@ -19,7 +19,8 @@ says in which sense this is MAP estimation.
 
 **The warm start is not in [F13].** Online topic models starve many topics while symmetry breaks.
 With `warm_start`, alpha falls geometrically from a large value, and topics are held in balance, for
-the first part of the corpus, as in `schedules.SCVB0Start`. Settings that are not given then have
+the first part of the corpus, as in `schedules.SCVB0Start`, and topics start over once, from rotated
+components of the first documents (`rotation.py`). Settings that are not given then have
 the values that measured best, with step sizes that follow the documents seen, as online LDA's do.
 `warm_start=False` is the paper's algorithm, with its settings unless others are given, and
 minibatches of 100 documents.
@@ -307,9 +308,13 @@ class SCVB0(DirichletAllocation):
         self._renew_topics(self._final_alpha, statistics.mass, batch)
         return proportions(theta)
 
-    def _forget_counts(self) -> None:
-        super()._forget_counts()
+    def _forget(self) -> None:
+        super()._forget()
         self._tokens_seen = 0.0
+
+    def _can_rotate(self) -> bool:
+        # From topics that start apart, a learnt alpha can grow without end.
+        return not self._learn_alpha and super()._can_rotate()
 
     def _corpus_tokens(self) -> float:
         """C, or its expected value; before the first document, a guess of 100 words per
@@ -358,10 +363,7 @@ class SCVB0(DirichletAllocation):
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
         """A state of 1.0.0, version 3, keeps its topics and takes the current step sizes and
-        recipe, but topics do not start over. One of 1.1 or 1.2 goes on as it was."""
-        unrotated = {"recipe_rotated_documents": 0.0, "recipe_rotated_share": 0.0}
+        recipe. One of 1.1 or 1.2 goes on as it was."""
         if state.get("version") == VERSION_OF_1_2:
-            return {**state, **unrotated}
-        with_current_recipe = super().upgraded(state)
-        own_steps = state.get("adaptive")
-        return {**with_current_recipe, **unrotated, "own_steps": own_steps}
+            return {**cls._recipe_of(state), **state}
+        return {**super().upgraded(state), "own_steps": state.get("adaptive")}

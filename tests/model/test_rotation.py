@@ -1,0 +1,175 @@
+"""Topics that start over from rotated components of the first texts."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from wikitopics.model import Minibatch, kinds
+from wikitopics.model.minibatch import Threads
+from wikitopics.model.rotation import (
+    Sparse,
+    first_topics,
+    largest_directions,
+    product,
+    transposed,
+    varimax,
+)
+
+K = 5
+W = 60
+D = 2400
+KINDS = ("lda", "scvb0")
+
+
+def planted(seed, n=D, length=100):
+    """Texts of K topics with twelve words each, in order."""
+    random = np.random.default_rng(seed)
+    topics = np.full((K, W), 0.002)
+    for k in range(K):
+        topics[k, 12 * k : 12 * (k + 1)] += random.dirichlet(np.full(12, 2.0))
+    topics /= topics.sum(axis=1, keepdims=True)
+    theta = random.dirichlet(np.full(K, 0.2), n)
+    counts = random.multinomial(length, theta @ topics)
+    return Minibatch.from_csr(csr_array(counts))
+
+
+def learnt(model, texts, start=0, size=200):
+    for first in range(start, texts.D, size):
+        model.learn(texts[first : first + size])
+    return model
+
+
+def same_state(one, other):
+    first = one.state()
+    second = other.state()
+    assert first.keys() == second.keys()
+    for key, value in first.items():
+        np.testing.assert_array_equal(value, second[key], err_msg=key)
+
+
+def without_start(state):
+    """A state as 1.2 would have kept it."""
+    older = {"lda": 6, "scvb0": 5}[state["kind"]]
+    kept = {key: value for key, value in state.items() if "rotated" not in key}
+    kept = {key: value for key, value in kept.items() if not key.startswith("first_")}
+    return {**kept, "version": older}
+
+
+def test_products_are_those_of_dense_matrices():
+    random = np.random.default_rng(0)
+    dense = random.random((7, 9)) * (random.random((7, 9)) < 0.4)
+    rows = csr_array(dense)
+    matrix = Sparse(rows.indptr.astype(np.int64), rows.indices, rows.data.astype(np.float32))
+    factor = random.random((9, 3))
+    np.testing.assert_allclose(product(matrix, factor, Threads(1)), dense @ factor, rtol=1e-5)
+    factor = random.random((7, 3))
+    turned = transposed(matrix, 9)
+    np.testing.assert_allclose(product(turned, factor, Threads(1)), dense.T @ factor, rtol=1e-5)
+
+
+def test_largest_directions_are_the_singular_vectors():
+    block = np.random.default_rng(0).random((40, 6)).astype(np.float32)
+    U, S, V = largest_directions(block, 3)
+    np.testing.assert_allclose(S, np.linalg.svd(block)[1][:3], rtol=1e-4)
+    np.testing.assert_allclose(U * S, block @ V, rtol=1e-3, atol=1e-4)
+
+
+def test_a_rotation_finds_directions_of_few_words():
+    random = np.random.default_rng(0)
+    sparse = np.zeros((W, 4))
+    for k in range(4):
+        sparse[15 * k : 15 * (k + 1), k] = 1 + random.random(15)
+    rotation, _ = np.linalg.qr(random.standard_normal((4, 4)))
+    found = sparse @ rotation @ varimax((sparse @ rotation).astype(np.float32))
+    largest = np.abs(found).max(axis=1)
+    np.testing.assert_allclose(largest, sparse.max(axis=1), rtol=0.02)
+
+
+def test_other_texts_and_another_seed_give_the_same_first_topics():
+    for seed in (1, 2):
+        texts = planted(seed)
+        found = first_topics(texts, W, K, np.random.default_rng(seed), Threads(1))
+        np.testing.assert_allclose(found.sum(axis=0), 1)
+        groups = found.reshape(K, 12, K).sum(axis=1)  # of twelve words that make a topic
+        assert sorted(groups.argmax(axis=0)) == list(range(K))
+        assert groups.max(axis=0).min() > 0.5
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_topics_start_over_once_and_counts_end_where_they_were(kind):
+    texts = planted(0)
+    model = kinds.load(kind).create(K, W, D)
+    learnt(model, texts[:1000])
+    assert model.state()["first_indptr"].size == 1001
+    before = model.lambda_
+    learnt(model, texts[1000:1200])
+    state = model.state()
+    assert "first_indptr" not in state
+    assert state["documents_seen"] == 1200
+    assert state["amount_seen"] == pytest.approx(1200)
+    assert not np.array_equal(before, model.lambda_)
+    updates = model.updates
+    learnt(model, texts[1200:])
+    assert model.updates == updates + 6
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("stop", [600, 1000, 1200])
+def test_a_model_that_goes_on_starts_over_with_the_same_bits(kind, stop):
+    texts = planted(0)
+    whole = learnt(kinds.load(kind).create(K, W, D, seed=3), texts)
+    part = learnt(kinds.load(kind).create(K, W, D, seed=3), texts[:stop])
+    again = kinds.load(kind).from_state(part.state())
+    same_state(whole, learnt(again, texts, start=stop))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_number_of_threads_gives_the_same_bits(kind):
+    texts = planted(0)
+    one, three = (kinds.load(kind).create(K, W, D, threads=threads) for threads in (1, 3))
+    same_state(learnt(one, texts), learnt(three, texts))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_runs_on_any_texts_find_the_planted_topics(kind):
+    for seed in (1, 2):
+        texts = planted(seed)
+        model = learnt(kinds.load(kind).create(K, W, D, seed=seed), texts)
+        ids, _ = model.top_words(10)
+        planted_topics = ids // 12
+        assert (planted_topics == planted_topics[:, :1]).all()
+        assert sorted(planted_topics[:, 0]) == list(range(K))
+
+
+@pytest.mark.parametrize(
+    ("size", "options"),
+    [
+        (D, {"warm_start": False}),
+        (D, {"half_life": 500}),
+        (1500, {}),  # too few words for each topic
+    ],
+)
+@pytest.mark.parametrize("kind", KINDS)
+def test_topics_do_not_start_over(kind, size, options):
+    texts = planted(0, n=size)
+    model = kinds.load(kind).create(K, W, size, options)
+    learnt(model, texts)
+    assert model.updates == -(-size // 200)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_seeded_topics_do_not_start_over(kind):
+    texts = planted(0)
+    model = kinds.load(kind).create(K, W, D)
+    model.seed([np.array([1, 2])])
+    learnt(model, texts)
+    assert model.updates == D // 200
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_of_1_2_that_has_learnt_goes_on_as_it_was(kind):
+    texts = planted(0)
+    model = learnt(kinds.load(kind).create(K, W, D), texts[:400])
+    older = kinds.load(kind).from_state(without_start(model.state()))
+    learnt(older, texts, start=400)
+    assert older.updates == D // 200
