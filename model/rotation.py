@@ -26,8 +26,9 @@ from wikitopics.model.minibatch import Floats, Indices, Minibatch, Threads, Vect
 
 FEWEST_TEXTS = 1_000
 """The fewest texts to start from; fewer do not show which words vary together."""
-MOST_TOPICS = 256
-"""The most topics that start like this, since rotating takes time in proportion to K squared."""
+MOST_TOPICS = 120
+"""The most topics that start like this. LAPACK works on such small matrices with one thread, and so
+gives the same bits on any number of processors."""
 PART = 0.5
 """The share of the first texts whose words give the directions, drawn at random, so that replicas,
 which have the same first texts, do not start from the same topics."""
@@ -83,6 +84,46 @@ def product(matrix: Sparse, factor: Floats, workers: Threads) -> Floats:
     return result
 
 
+# The products of large dense matrices, not by BLAS, whose bits depend on its number of threads.
+
+
+@kernel
+def multiply_dense(start: int, stop: int, block: Floats, factor: Floats, product: Floats) -> None:
+    """product = block factor, in the rows start to stop."""
+    n = factor.shape[1]
+    for d in range(start, stop):
+        for y in range(n):
+            product[d, y] = 0
+        for x in range(factor.shape[0]):
+            value = block[d, x]
+            for y in range(n):
+                product[d, y] += value * factor[x, y]
+
+
+@kernel
+def add_products(left: Floats, right: Floats, sums: Vector) -> None:
+    """sums += left^T right, float64."""
+    for d in range(left.shape[0]):
+        for x in range(left.shape[1]):
+            value = np.float64(left[d, x])
+            for y in range(right.shape[1]):
+                sums[x, y] += value * right[d, y]
+
+
+def times(block: Floats, factor: Floats) -> Floats:
+    """block factor, in the type of `block`."""
+    result = np.empty((len(block), factor.shape[1]), block.dtype)
+    multiply_dense(0, len(block), block, np.ascontiguousarray(factor, block.dtype), result)
+    return result
+
+
+def inner(left: Floats, right: Floats) -> Vector:
+    """left^T right, float64."""
+    sums = np.zeros((left.shape[1], right.shape[1]))
+    add_products(np.ascontiguousarray(left), np.ascontiguousarray(right), sums)
+    return sums
+
+
 def of_counts(texts: Minibatch, values: NDArray[Any]) -> Sparse:
     """A matrix, (D, W), with these values in place of the counts."""
     return Sparse(
@@ -128,18 +169,18 @@ def components(
         directions, _, _ = largest_directions(block, n_directions)
     scores = product(Y, directions, workers)
     U, S, turn = largest_directions(scores, n)
-    VS = directions @ (turn * S).astype(np.float32)
+    VS = times(directions, turn * S)
     return VS, U
 
 
 def largest_directions(block: Floats, n: int) -> tuple[Floats, Vector, Vector]:
     """U, (any, n), S, (n,), and V, (m, n), of the n largest singular values of a narrow matrix of m
     columns."""
-    squares, vectors = np.linalg.eigh(block.T.astype(np.float64) @ block)
+    squares, vectors = np.linalg.eigh(inner(block, block))
     largest = np.argsort(-squares, kind="stable")[:n]
     S = np.sqrt(np.maximum(squares[largest], np.finfo(np.float32).tiny))
     V = vectors[:, largest]
-    U = block @ (V / S).astype(np.float32)
+    U = times(block, V / S)
     return U, S, V
 
 
@@ -152,11 +193,11 @@ def varimax(loadings: Floats) -> Vector:
     R: Vector = np.eye(chosen.shape[1])
     before = 0.0
     for _ in range(ROTATIONS):
-        rotated = chosen @ R
+        rotated = times(chosen, R)
         squares = rotated * rotated
-        gradient = chosen.T @ (rotated * (squares - squares.mean(axis=0)))
+        gradient = inner(chosen, rotated * (squares - squares.mean(axis=0)))
         left, singular_values, right = np.linalg.svd(gradient)
-        R = left @ right
+        R = times(left, right)
         reached = float(singular_values.sum())
         if reached <= before * (1 + SMALLEST_GAIN):
             break
@@ -177,11 +218,11 @@ def first_topics(
     """
     texts = drawn(texts, random)
     loadings, scores = components(texts, n_words, n_topics, random, workers)
-    R = varimax(loadings).astype(np.float32)
-    loadings = loadings @ R
+    R = varimax(loadings)
+    loadings = times(loadings, R)
     signs = np.sign(np.einsum("wk,wk,wk->k", loadings, loadings, loadings))
     # A text's words go to the directions in which it lies, in proportion to the squares.
-    shares = np.square(np.maximum(scores @ R * signs, 0))
+    shares = np.square(np.maximum(times(scores, R) * signs, 0))
     shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(np.float32).tiny)
     by_word = transposed(of_counts(texts, texts.counts), n_words)
     counts = product(by_word, shares, workers).astype(np.float64)

@@ -1,5 +1,9 @@
 """Topics that start over from rotated components of the first texts."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -7,6 +11,7 @@ from scipy.sparse import csr_array
 from wikitopics.model import Minibatch, kinds
 from wikitopics.model.minibatch import Threads
 from wikitopics.model.rotation import (
+    MOST_TOPICS,
     Sparse,
     first_topics,
     largest_directions,
@@ -173,3 +178,30 @@ def test_a_model_of_1_2_that_has_learnt_goes_on_as_it_was(kind):
     older = kinds.load(kind).from_state(without_start(model.state()))
     learnt(older, texts, start=400)
     assert older.updates == D // 200
+
+
+FIRST_TOPICS = f"""
+import hashlib
+import numpy as np
+from scipy.sparse import csr_array
+from wikitopics.model import Minibatch
+from wikitopics.model.minibatch import Threads
+from wikitopics.model.rotation import first_topics
+random = np.random.default_rng(0)
+texts = Minibatch.from_csr(csr_array(random.poisson(0.05, (2000, 700))))
+topics = first_topics(texts, 700, {MOST_TOPICS}, random, Threads(1))
+print(hashlib.sha256(topics.tobytes()).hexdigest())
+"""
+
+
+def test_any_number_of_blas_threads_gives_the_same_bits():
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", FIRST_TOPICS],
+            env={**os.environ, "OPENBLAS_NUM_THREADS": threads},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for threads in ("1", "2", "4")
+    }
+    assert len(printed) == 1
