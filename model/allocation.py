@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -256,13 +256,9 @@ class LambdaModel(OnlineModel):
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
         """A state of 1.0.0 keeps its topics, which are not decorrelated, and takes the current
         recipe."""
-        return {**state, **cls._recipe_of(state), "decorrelation": 0.0}
-
-    @classmethod
-    def _recipe_of(cls, state: Mapping[str, object]) -> State:
-        """The entries of today's recipe for an older state."""
         recipe = cls.WARM_RECIPE if state.get("warm_start") else cls.PAPER_RECIPE
-        return {f"recipe_{name}": value for name, value in vars(recipe).items()}
+        numbers = {f"recipe_{name}": value for name, value in vars(recipe).items()}
+        return {**state, **numbers, "decorrelation": 0.0}
 
 
 @dataclass

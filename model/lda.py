@@ -81,9 +81,6 @@ PAPER_KAPPA = 0.5
 FIRST_ETA = 0.1
 """Where eta starts if it is learnt."""
 
-VERSION_OF_1_2 = 6
-"""The version of a state of 1.1 and 1.2."""
-
 BOUND = "exp(-the variational bound a word), as in [H10]"
 
 
@@ -129,7 +126,7 @@ class OnlineLDA(DirichletAllocation):
     )
     metrics = (Metric("bound_perplexity", "Bound perplexity of {held_out}", BOUND, better="lower"),)
 
-    version = 7
+    version = 6
     oldest_version = 4
     entries = (
         *DirichletAllocation.entries,
@@ -365,10 +362,8 @@ class OnlineLDA(DirichletAllocation):
 
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
-        """A state of 1.0.0, version 4, keeps its topics; the current defaults apply from then on.
-        One of 1.1 or 1.2 goes on as it was."""
-        if state.get("version") == VERSION_OF_1_2:
-            return {**cls._recipe_of(state), **state}
+        """A state of 1.0.0, version 4, keeps its topics; the current defaults apply from then
+        on."""
         with_current_recipe = super().upgraded(state)
         # Only the state's own `random_share` stays.
         return {**with_current_recipe, "recipe_random_share": state.get("recipe_random_share")}

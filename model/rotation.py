@@ -184,13 +184,13 @@ def largest_directions(block: Floats, n: int) -> tuple[Floats, Vector, Vector]:
     return U, S, V
 
 
-def varimax(loadings: Floats) -> Vector:
+def varimax(loadings: Floats) -> Floats:
     """(K, K) the rotation of loadings, (W, K), that makes the variance of their squares largest
     (Kaiser 1958)."""
     variation = np.einsum("wk,wk->w", loadings, loadings)
     rows = np.sort(np.argsort(-variation, kind="stable")[:ROTATED_WORDS])
     chosen = loadings[rows].astype(np.float64)
-    R: Vector = np.eye(chosen.shape[1])
+    R: Floats = np.eye(chosen.shape[1])
     before = 0.0
     for _ in range(ROTATIONS):
         rotated = times(chosen, R)

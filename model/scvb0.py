@@ -73,10 +73,6 @@ FIRST_ETA = 0.01
 """Where eta starts if it is learnt."""
 
 
-VERSION_OF_1_2 = 5
-"""The version of a state of 1.1 and 1.2."""
-
-
 @dataclass(frozen=True)
 class Usual:
     """The values of settings that the user does not give."""
@@ -141,7 +137,7 @@ class SCVB0(DirichletAllocation):
     PAPER_RECIPE = SCVB0_PAPER
     options = (ALPHA, ETA, KAPPA, TAU0, HALF_LIFE, DECORRELATION)
 
-    version = 6
+    version = 5
     oldest_version = 3
     entries = (
         *DirichletAllocation.entries,
@@ -363,7 +359,5 @@ class SCVB0(DirichletAllocation):
     @classmethod
     def upgraded(cls, state: dict[str, object]) -> dict[str, object]:
         """A state of 1.0.0, version 3, keeps its topics and takes the current step sizes and
-        recipe. One of 1.1 or 1.2 goes on as it was."""
-        if state.get("version") == VERSION_OF_1_2:
-            return {**cls._recipe_of(state), **state}
+        recipe."""
         return {**super().upgraded(state), "own_steps": state.get("adaptive")}
