@@ -259,6 +259,8 @@ class KeyBar(Drawn):
 
     def show(self, views: list[Hint], keys: list[Hint]) -> None:
         """The views first, then the keys."""
+        if views == self._views and keys == self._keys:
+            return
         self._views = views
         self._keys = keys
         self.refresh()

@@ -124,6 +124,13 @@ class Main(Screen[None]):
             await self.query_one("#views").mount(view)
         self.settle()
 
+    def _compositor_refresh(self) -> None:
+        super()._compositor_refresh()
+        if self is not self.app.screen:
+            # Textual has had what has changed drawn under the dialog, and now marks this screen to
+            # be drawn once more. That would mark it again, and so on, at last all of it each time.
+            self._repaint_required = False
+
     def settle(self) -> None:
         """Put the focus where this view wants it."""
         if not self.ready:

@@ -74,6 +74,7 @@ class ArticleList(RowList[ArticleRow]):
     _leading: Leading = {}  # noqa: RUF012 - never changed
     _topic: int | None = None
     _marks = NO_MARKS
+    _drawn_from: object = None
     common: object = None
     """The session of the articles, and what they have in common."""
 
@@ -101,7 +102,10 @@ class ArticleList(RowList[ArticleRow]):
         self._leading = leading
         self._topic = topic
         self._marks = marks_of(self, session, model)
-        self.show(rows, anew=True)
+        drawn_from = (common, _depend_on(session, model, leading, self._marks))
+        is_anew = drawn_from != self._drawn_from
+        self._drawn_from = drawn_from
+        self.show(rows, anew=is_anew)
 
     def key(self, row: ArticleRow) -> object:
         return row.seq
@@ -185,6 +189,7 @@ class Reading(RowList[tuple[ArticleRow, bool]]):
     _session: SessionView | None = None
     _model = ""
     _marks = NO_MARKS
+    _drawn_from: object = None
 
     def show_session(self, session: SessionView, model: str) -> None:
         """Draw the newest articles of this session as ``model`` sees them."""
@@ -202,7 +207,11 @@ class Reading(RowList[tuple[ArticleRow, bool]]):
             rows.append((article, True))
             if self.width < ROOMY:
                 rows.append((article, False))
-        self.show(rows, anew=True)
+        known = session.leading.get(model, {})
+        drawn_from = (self.empty, _depend_on(session, model, known, self._marks))
+        is_anew = drawn_from != self._drawn_from
+        self._drawn_from = drawn_from
+        self.show(rows, anew=is_anew)
 
     def on_resize(self, event: events.Resize) -> None:
         super().on_resize(event)
@@ -251,6 +260,11 @@ class Reading(RowList[tuple[ArticleRow, bool]]):
         blank = " " * (room + 1 - cell_len(title))
         ink = "strong" if article == session.recent[0] else ""
         return [(" ", ""), (linked(title, session.address(article)), ink), (blank, ""), *end]
+
+
+def _depend_on(session: SessionView, model: str, leading: Leading, marks: Marks) -> object:
+    """What the lines of articles depend on, besides the articles."""
+    return session.status.session, model, session.topics_of(model), leading, marks
 
 
 def coming(session: SessionView) -> str:
