@@ -26,12 +26,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from wikitopics.model import mixture, rotation
+from wikitopics.model import mixture
 from wikitopics.model.lambda_ import Lambda, Statistics, topics_from
 from wikitopics.model.minibatch import Floats, Ids, Indices, Minibatch, Vector, Words
 from wikitopics.model.online import OnlineModel, RelevantWords
 from wikitopics.model.options import LARGEST
 from wikitopics.model.schedules import (
+    ROTATED_TEXTS,
+    ROTATED_TOPICS,
     THETA_STEPS,
     HDPRecipe,
     Stage,
@@ -405,7 +407,7 @@ class DirichletAllocation(LambdaModel):
         first = Minibatch.concatenate([earlier, batch])
         in_all = recipe.corpus(self.n_documents, self._seen, self._amount)
         due = recipe.rotated_at(in_all, self.n_topics)
-        if self._amount < due or first.D < rotation.FEWEST_TEXTS:
+        if self._amount < due or first.D < ROTATED_TEXTS:
             self._first = first
             return None
         self._first = None
@@ -415,7 +417,7 @@ class DirichletAllocation(LambdaModel):
         """Whether topics start over from the first documents: not with a half-life, when they never
         stop starting over, nor where a user has seeded them, nor for short texts."""
         K = self.n_topics
-        possible = 1 < K < min(self.n_words, rotation.MOST_TOPICS + 1)
+        possible = 1 < K < min(self.n_words, ROTATED_TOPICS + 1)
         untouched = self._rebirth is None and not len(self._topics.seed_words)
         return possible and untouched and self._words_read is not None and not self._largest_share
 
@@ -424,6 +426,8 @@ class DirichletAllocation(LambdaModel):
 
         They are all documents so far, so whatever counts documents or words ends where it was.
         """
+        from wikitopics.model import rotation
+
         topics = self._topics
         fresh = rotation.first_topics(
             first, self.n_words, self.n_topics, self._random, self._workers

@@ -24,11 +24,6 @@ from numpy.typing import NDArray
 from wikitopics.model.kernels import kernel
 from wikitopics.model.minibatch import Floats, Indices, Minibatch, Threads, Vector
 
-FEWEST_TEXTS = 1_000
-"""The fewest texts to start from; fewer do not show which words vary together."""
-MOST_TOPICS = 120
-"""The most topics that start like this. LAPACK works on such small matrices with one thread, and so
-gives the same bits on any number of processors."""
 PART = 0.5
 """The share of the first texts whose words give the directions, drawn at random, so that replicas,
 which have the same first texts, do not start from the same topics."""

@@ -79,6 +79,11 @@ minibatch is a large part of such a corpus."""
 REREAD_WORDS = 150.0
 """The words of a mean document for each more pass of the E-step when documents are read again:
 short ones would be overfitted."""
+ROTATED_TEXTS = 1_000
+"""The fewest texts to start from; fewer do not show which words vary together."""
+ROTATED_TOPICS = 120
+"""The most topics that start like this. LAPACK works on such small matrices with one thread, and so
+gives the same bits on any number of processors."""
 SEEDED_POWER = 0.75
 """The power of balance for seeded topics, in place of `Balance.balance_power`: otherwise their head
 start would make them too broad."""

@@ -11,7 +11,6 @@ from scipy.sparse import csr_array
 from wikitopics.model import Minibatch, kinds
 from wikitopics.model.minibatch import Threads
 from wikitopics.model.rotation import (
-    MOST_TOPICS,
     Sparse,
     first_topics,
     largest_directions,
@@ -19,6 +18,7 @@ from wikitopics.model.rotation import (
     transposed,
     varimax,
 )
+from wikitopics.model.schedules import ROTATED_TOPICS
 
 K = 5
 W = 60
@@ -187,7 +187,7 @@ from wikitopics.model.minibatch import Threads
 from wikitopics.model.rotation import first_topics
 random = np.random.default_rng(0)
 texts = Minibatch.from_csr(csr_array(random.poisson(0.05, (2000, 700))))
-topics = first_topics(texts, 700, {MOST_TOPICS}, random, Threads(1))
+topics = first_topics(texts, 700, {ROTATED_TOPICS}, random, Threads(1))
 print(hashlib.sha256(topics.tobytes()).hexdigest())
 """
 
