@@ -58,6 +58,7 @@ from wikitopics.session.storage.opened import OpenedSession
 if TYPE_CHECKING:
     from wikitopics.model import OnlineModel
     from wikitopics.model.online import Leading
+    from wikitopics.model.states import State
 
 
 Words = tuple[tuple[str, float], ...]
@@ -100,6 +101,9 @@ _AREAS = {
     "places": Any,
     "names": Annotated[tuple[tuple[_AreaNumber, tuple[TopicName, ...]], ...], JSON],
 }
+_SHARED = "shared arrays"
+"""In a replica's scalars: the keys of the arrays that are stored with its model, one per line. No
+entry of a state has this name."""
 MOST_MEETING_TOPICS = 1000
 """The most topics for which a model's meetings are counted: every commit stores how often each pair
 of topics meets."""
@@ -181,7 +185,16 @@ class TopicReader(OpenedSession):
         rows = self._rows("SELECT scalars, arrays FROM models WHERE id = ?", [number], largest=room)
         if not rows:
             raise Damaged(f"models has no row {number}")
-        return unpack_state(*rows[0])
+        state = unpack_state(*rows[0])
+        if not replica:
+            return state
+        shared = str(state.pop(_SHARED, ""))
+        of_model = self.model_state(name) if shared else {}
+        for key in filter(None, shared.split("\n")):
+            if key not in of_model:
+                raise Damaged(f"models.scalars: a replica of {name} names an array that it lacks")
+            state[key] = of_model[key]
+        return state
 
     def meetings(self, name: str) -> Meetings | None:
         """How often the model's topics occur in the same documents; None if that is not counted."""
@@ -634,11 +647,17 @@ def check_size(state: Mapping[str, object], topics: int, n_words: int) -> None:
         )
 
 
-def model_row(model: "OnlineModel", meetings: Meetings | None) -> dict[str, object]:
-    """The columns of a model's row as of now. Raises `SessionError` for a model that no session can
-    store."""
+def model_row(
+    model: "OnlineModel",
+    meetings: Meetings | None,
+    replica_of: "OnlineModel | None" = None,
+) -> dict[str, object]:
+    """The columns of a model's row as of now; for a replica, without the arrays that are equal to
+    its model's. Raises `SessionError` for a model that no session can store."""
     state = model.state()
     check_size(state, model.n_topics, model.n_words)
+    if replica_of is not None:
+        state = _own_part(state, replica_of.state())
     scalars, arrays = pack_state(state)
     return {
         "scalars": scalars,
@@ -648,3 +667,19 @@ def model_row(model: "OnlineModel", meetings: Meetings | None) -> dict[str, obje
         "rho": float(model.rho),
         "meetings": None if meetings is None else meetings.sums.tobytes(),
     }
+
+
+def _own_part(state: "State", of_model: "State") -> "State":
+    """The state of a replica without the arrays that are equal to its model's, such as the first
+    documents, which both keep until their topics start over."""
+
+    def is_shared(key: str) -> bool:
+        value = state[key]
+        other = of_model.get(key)
+        if not isinstance(value, np.ndarray) or not isinstance(other, np.ndarray):
+            return False
+        return value.dtype == other.dtype and np.array_equal(value, other)
+
+    shared = [key for key in state if is_shared(key)]
+    own = {key: value for key, value in state.items() if key not in shared}
+    return {**own, _SHARED: "\n".join(shared)}

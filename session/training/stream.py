@@ -444,9 +444,11 @@ class Stream:
             self._changes.drops_held_out |= has_new_topics or not progress.finished
         if self._learnt:
             for number, model in enumerate(self._all_models):
-                is_replica = number >= len(self.models)
-                meetings = None if is_replica else self._curves.meetings[number]
-                self._changes.models[number] = model_row(model, meetings)
+                if number < len(self.models):
+                    row = model_row(model, self._curves.meetings[number])
+                else:
+                    row = model_row(model, None, self.models[number % len(self.models)])
+                self._changes.models[number] = row
             self._changes.word_counts = self._word_counts
         first_pending = self._next_pending
         if self._pending:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.session.memory import status
+from tests.session.rows import sql
 from tests.session.training.driving import MODELS, Driver, account, block
 from wikitopics.model import kinds
 from wikitopics.session.errors import Damaged, SessionError
@@ -56,6 +57,22 @@ def test_replicas_change_no_model_and_are_listed_nowhere(sessions, corpus, state
             assert [row.found for row in reader.topics(name)] == [None] * len(reader.topics(name))
             assert {row.found for row in other.topics(name)} <= {0.0, 0.5, 1.0}
         assert reader.all_metrics() == other.all_metrics()
+
+
+def test_the_first_documents_are_stored_once_for_a_model_and_its_replicas(sessions, corpus):
+    path = sessions("one", model=(MODELS["lda"],), replicas=2, documents=10**6)
+    Driver(path, corpus).run()
+    model, *replicas = sql(path, "SELECT length(arrays) FROM models ORDER BY id")
+    with SessionReader(path) as reader:
+        first = reader.model_state("lda")
+        assert len(first["first_indptr"]) == 1 + reader.progress().articles
+        first_bytes = sum(
+            first[f"first_{name}"].nbytes for name in ("indptr", "word_ids", "counts")
+        )
+        for number, (size,) in enumerate(replicas, start=1):
+            assert size < model[0] - first_bytes
+            state = reader.model_state("lda", number)
+            assert np.array_equal(state["first_word_ids"], first["first_word_ids"])
 
 
 def test_interrupted_anywhere_replicas_equal_undisturbed_ones(undisturbed):
