@@ -86,8 +86,13 @@ def window_title(status: Status | None, session: Path, trouble: str = "") -> str
 
 AT_FIRST = "A small wiki is being read. Its first texts are kept to evaluate the topics."
 AS_TOPICS_FORM = "Words used together become topics. The lower the curve, the better they fit."
+AS_THEY_START_OVER = "Once, topics start over from what all articles so far have in common."
 ONCE_SETTLED = "The topics have settled. Enter opens one, 7 shows their map, 3 what was read."
-SETTLED = 0.4
+START_OVER = 0.45
+"""The share of the source that has been read shortly before the demo's topics start over."""
+LEAST_TO_START_OVER = 8_000
+"""The articles read by then in a wiki large enough for it: topics never start over in others."""
+SETTLED = 0.6
 """The last caption is shown once this share of the source has been read."""
 
 
@@ -97,9 +102,12 @@ def caption(status: Status) -> str:
         return ""
     if status.articles == 0:
         return AT_FIRST
-    if (status.lap or 0.0) < SETTLED:
-        return AS_TOPICS_FORM
-    return ONCE_SETTLED
+    read = status.lap or 0.0
+    if read >= SETTLED:
+        return ONCE_SETTLED
+    if read >= START_OVER and status.articles >= LEAST_TO_START_OVER:
+        return AS_THEY_START_OVER
+    return AS_TOPICS_FORM
 
 
 def progress(status: Status, total: str = "") -> str:

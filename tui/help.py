@@ -58,7 +58,10 @@ def legend(*, ascii_only: bool) -> Iterator[tuple[str, Sequence[tuple[str, str]]
         (every_other(bars), "its share since half as many articles had been read"),
         (NEWCOMER, "a word that has joined its top ten since then"),
         (PINNED, "pinned to the top"),
-        *((sign, f"before its name: {meaning}") for _, sign, meaning in FOUND_SIGNS),
+        *(
+            (sign, f"before its name: {how_many} of its replicas, models with other seeds, have it")
+            for _, sign, how_many in FOUND_SIGNS
+        ),
         (folds, "an area, folded or unfolded"),
         (every_other(shades), "Emergence: fuller where more of the text is the topic's own"),
         (shades[0], "Emergence: not born yet, or gone"),

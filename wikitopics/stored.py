@@ -144,7 +144,7 @@ class Topics(list[Topic]):
             for topic in shown
         ]
         legend = found_legend(topic.found for topic in shown)
-        return page.noted(heading) + page.listed(rows) + page.noted(legend)
+        return page.noted(heading) + page.noted(legend) + page.listed(rows)
 
 
 def open(session: str | os.PathLike[str] = DEFAULT_SESSION) -> StoredSession:

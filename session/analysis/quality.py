@@ -17,16 +17,12 @@ from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.reader import SessionReader
 
 FOUND_SIGNS = (
-    (
-        0.8,
-        "=",
-        "at least four in five of its replicas, models with other seeds, have the topic too",
-    ),
-    (0.4, "~", "some of them have it"),
-    (0.0, "?", "few or none of them have it"),
+    (0.8, "=", "at least four in five"),
+    (0.4, "~", "some"),
+    (0.0, "?", "few or none"),
 )
 """How it is shown whether a topic comes back: (the least part of the replicas that have it, sign,
-meaning)."""
+that part in words)."""
 NAMED = 5
 """The most pairs of repeating topics that are named; the others are only counted."""
 
@@ -118,9 +114,10 @@ def found_sign(found: float | None) -> str:
 
 def found_legend(found: Iterable[float | None]) -> str:
     """What the signs of topics with these parts mean, in one line; "" for topics without signs."""
-    signs = set(map(found_sign, found))
-    meanings = [f"{sign} {meaning}" for _, sign, meaning in FOUND_SIGNS if sign in signs]
-    return "; ".join(meanings)
+    if all(part is None for part in found):
+        return ""
+    meanings = [f"{sign} {how_many}" for _, sign, how_many in FOUND_SIGNS]
+    return f"Replicas (models with other seeds) that have the topic, too: {', '.join(meanings)}"
 
 
 def repeats_in_words(reader: SessionReader, model: str) -> str:

@@ -1,6 +1,8 @@
 """The demo on the screen: its captions and its key, and what it offers at its end; the report; the
 signs."""
 
+from types import SimpleNamespace
+
 import pytest
 from textual.command import CommandPalette
 from textual.containers import VerticalScroll
@@ -9,7 +11,14 @@ from tests.tui import canned, seeing
 from tests.tui.standins import Launcher, Process
 from wikitopics.extra import REPORT, Extra
 from wikitopics.session.errors import BadUsage
-from wikitopics.tui.bars import AS_TOPICS_FORM, AT_FIRST, ONCE_SETTLED, STATES
+from wikitopics.tui.bars import (
+    AS_THEY_START_OVER,
+    AS_TOPICS_FORM,
+    AT_FIRST,
+    ONCE_SETTLED,
+    STATES,
+    caption,
+)
 from wikitopics.tui.views.log import MOMENTS
 
 
@@ -53,6 +62,21 @@ async def test_the_end_of_a_demo_offers_what_to_do_next(shown, tmp_path, monkeyp
             await pilot.press(*"q" * (key == "r"))
             await seeing.until_true(lambda: not app.is_running)
     assert launch.started == [["train", "--session", "demo"]] * (key == "a")
+
+
+@pytest.mark.parametrize(
+    ("articles", "lap", "expected"),
+    [
+        (0, None, AT_FIRST),
+        (8_900, 0.44, AS_TOPICS_FORM),
+        (9_100, 0.46, AS_THEY_START_OVER),
+        (2_500, 0.5, AS_TOPICS_FORM),  # too small a wiki for that
+        (12_000, 0.6, ONCE_SETTLED),
+    ],
+)
+def test_captions_say_when_topics_start_over(articles, lap, expected):
+    status = SimpleNamespace(activity=SimpleNamespace(pace=90.0), articles=articles, lap=lap)
+    assert caption(status) == expected
 
 
 async def test_whoever_lacks_the_reports_packages_reads_it_before_choosing(
