@@ -86,12 +86,13 @@ def window_title(status: Status | None, session: Path, trouble: str = "") -> str
 
 AT_FIRST = "A small wiki is being read. Its first texts are kept to evaluate the topics."
 AS_TOPICS_FORM = "Words used together become topics. The lower the curve, the better they fit."
-AS_THEY_START_OVER = "Once, topics start over from what all articles so far have in common."
+AS_THEY_START_OVER = "Topics start over once, from what articles have in common: the list changes."
 ONCE_SETTLED = "The topics have settled. Enter opens one, 7 shows their map, 3 what was read."
 START_OVER = 0.45
 """The share of the source that has been read shortly before the demo's topics start over."""
-LEAST_TO_START_OVER = 8_000
-"""The articles read by then in a wiki large enough for it: topics never start over in others."""
+STARTING_OVER = range(8_000, 21_000)
+"""How many articles have been read by then: in a smaller wiki topics never start over, in a larger
+one earlier."""
 SETTLED = 0.6
 """The last caption is shown once this share of the source has been read."""
 
@@ -105,7 +106,7 @@ def caption(status: Status) -> str:
     read = status.lap or 0.0
     if read >= SETTLED:
         return ONCE_SETTLED
-    if read >= START_OVER and status.articles >= LEAST_TO_START_OVER:
+    if read >= START_OVER and status.articles in STARTING_OVER:
         return AS_THEY_START_OVER
     return AS_TOPICS_FORM
 

@@ -71,6 +71,7 @@ async def test_the_end_of_a_demo_offers_what_to_do_next(shown, tmp_path, monkeyp
         (8_900, 0.44, AS_TOPICS_FORM),
         (9_100, 0.46, AS_THEY_START_OVER),
         (2_500, 0.5, AS_TOPICS_FORM),  # too small a wiki for that
+        (50_000, 0.5, AS_TOPICS_FORM),  # one so large that it was earlier
         (12_000, 0.6, ONCE_SETTLED),
     ],
 )
