@@ -480,7 +480,7 @@ class TopicReader(OpenedSession):
                     articles=newest.articles,
                     since=oldest.articles,
                     hidden=(newest.model, topic) in hidden,
-                    found=None if newest.found is None else float(newest.found[topic]),
+                    found=None if newest.found is None else round(float(newest.found[topic]), 6),
                 )
             )
         return rows
