@@ -335,13 +335,13 @@ def of_one_or_many(
     log_rows: Floats,
     prior: Floats,
     log_odds: float,
-    most: float,
+    largest_share: float,
     R: Floats,
     parts: Floats,
     sums: Floats,
 ) -> None:
     """R as by `of_one_topic` without temper, and what part of each document it stands for, (D,):
-    `most` times the probability that the document is about one topic.
+    `largest_share` times the probability that the document is about one topic.
 
     A document that mixes topics has its words' probabilities one after the other, each given the
     topics that the words before it are expected to have (docs/derivations.md). Adds parts_d n_dw
@@ -389,7 +389,7 @@ def of_one_or_many(
         for k in range(K):
             R[d, k] /= total
         log_ratio = log_odds + largest + math.log(total) - log_mixed
-        parts[d] = most / (1 + math.exp(-max(min(log_ratio, 50.0), -50.0)))
+        parts[d] = largest_share / (1 + math.exp(-max(min(log_ratio, 50.0), -50.0)))
         for i in range(indptr[d], indptr[d + 1]):
             of_word = sums[local[i]]
             n_dw = parts[d] * kind(counts[i])

@@ -196,14 +196,14 @@ class OfOneTopic(NamedTuple):
         rows: Floats,
         prior: Vector,
         probability: float,
-        most: float,
+        largest_share: float,
     ) -> Self:
         """Of the words of texts.
 
         rows: (U, K') the words' probabilities, up to a factor for each word
         prior: (K,) the Dirichlet prior of the proportions of a text that mixes topics
         probability: that a text is about one topic, before any word is read
-        most: the part of a text that certainly is
+        largest_share: the part of a text that certainly is
         """
         from wikitopics.model.kernels import log_first, of_one_or_many
 
@@ -222,7 +222,7 @@ class OfOneTopic(NamedTuple):
             log_rows,
             prior.astype(dtype),
             log_odds,
-            most,
+            largest_share,
             *found,
         )
         return found

@@ -100,7 +100,7 @@ def test_the_texts_say_whether_they_are_about_one_topic(kind):
         model = kinds.load(kind).create(4, 40, 2000)
         for start in [*range(0, 2000, 200)] * 3:
             model.learn(batch[start : start + 200])
-        probability.append(model._about_one)
+        probability.append(model._about_one_topic)
     of_one_topic, of_several = probability
     assert of_one_topic > of_several + 0.05
 
@@ -108,15 +108,15 @@ def test_the_texts_say_whether_they_are_about_one_topic(kind):
 @pytest.mark.parametrize("kind", ["lda", "scvb0"])
 def test_the_learnt_probability_is_part_of_the_state(kind):
     model, _, _ = learnt(kind)
-    probability = model._about_one
+    probability = model._about_one_topic
     assert probability != mixture.FIRST_PROBABILITY
-    assert type(model).from_state(model.state())._about_one == probability
+    assert type(model).from_state(model.state())._about_one_topic == probability
     state = model.state()
     del state["about_one_topic"]  # as saved by 1.2 and before
     batch, _ = planted(200, n_words=40, length=5, alpha=0.01)
     older = type(model).from_state(state)
     older.learn(batch)
-    assert 0 < older._about_one < 1
+    assert 0 < older._about_one_topic < 1
 
 
 def test_long_texts_do_not_come_near_the_mixture(kind, monkeypatch):

@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from wikitopics.model import Minibatch, kinds
+from wikitopics.model.allocation import ROTATED_TOPICS
 from wikitopics.model.minibatch import Threads
 from wikitopics.model.rotation import (
     Sparse,
@@ -18,7 +19,6 @@ from wikitopics.model.rotation import (
     transposed,
     varimax,
 )
-from wikitopics.model.schedules import ROTATED_TOPICS
 
 K = 5
 W = 60
