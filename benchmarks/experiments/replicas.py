@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.data import Corpus, in_order
+from benchmarks.data import Corpus
 from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import cpu_seconds, growing, held_out, learn_all, train, words
 from wikitopics.model import Minibatch, kinds
@@ -42,7 +42,7 @@ def learnt(kind: str, corpus: Corpus, articles: Minibatch, order: int, seed: int
     model: Any = kinds.load(kind).create(
         kinds.load(kind).default_topics, words(corpus), articles.D, seed=seed
     )
-    return learn_all(model, growing(in_order(articles, rows), model.default_batch_size))
+    return learn_all(model, growing(articles.take(rows), model.default_batch_size))
 
 
 def comes_back(ids: NDArray[Any], of_run: NDArray[Any]) -> NDArray[np.bool_]:

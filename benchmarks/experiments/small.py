@@ -22,12 +22,11 @@ from numpy.typing import NDArray
 
 from benchmarks import peers
 from benchmarks.collections import SOURCES, Collection, collection
-from benchmarks.data import in_order
 from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import best_score, compile_kernels, cpu_seconds, quality
 from wikitopics.model import CompletionSet, Minibatch, OnlineModel, kinds
 from wikitopics.session.settings import default_topics
-from wikitopics.session.training.new_session import default_batch_size, default_passes
+from wikitopics.session.training.defaults import default_batch_size, default_passes
 from wikitopics.session.training.schedule import minibatch_size
 
 EXPERIMENT = Experiment(
@@ -69,7 +68,7 @@ def readings(
     while start < len(order):
         model.passes_left = None if start < D else passes - start / D
         stop = start + minibatch_size(start, largest)
-        yield in_order(documents, order[start:stop])
+        yield documents.take(order[start:stop])
         start = stop
 
 
