@@ -83,6 +83,14 @@ def shared(name: str) -> Path:
 
 
 @functools.cache
+def labelled(name: str) -> tuple[list[str], list[list[str]]]:
+    """The words of a set of labelled texts, and its rows: the text, its part and its label."""
+    folder = shared(f"labelled/{name}")
+    words = (folder / "vocabulary.txt").read_text("utf-8").split()
+    lines = (folder / "corpus.tsv").read_text("utf-8").splitlines()
+    return words, [line.split("\t") for line in lines]
+
+
 def vocabulary_of_2010() -> list[str]:
     """The words of [H10]."""
     return shared("dictnostops.txt").read_text(encoding="utf-8").split()

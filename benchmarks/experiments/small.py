@@ -112,8 +112,13 @@ def tomotopy(passes: int, eta: float, alpha: float, of: Collection, seed: int) -
     model = LDAModel(k=K, alpha=alpha, eta=eta, seed=seed + 1)
     peers.with_all(model, of.documents)
     model.train(passes, workers=1)
+    return sampled(model, of)
+
+
+def sampled(model: Any, of: Collection) -> Topics:
+    """What a model of tomotopy has found so far."""
     tokens = np.asarray(model.get_count_by_topics(), float)
-    topics = peers.sampled_topics(model, range(K), of.n_words)
+    topics = peers.sampled_topics(model, range(model.k), of.n_words)
     return topics, tokens / tokens.sum()
 
 
@@ -252,9 +257,7 @@ def gibbs_again(of: Collection) -> Iterator[Reading]:
         begun = cpu_seconds()
         model.train(SWEEPS.step, workers=1)
         seconds += cpu_seconds() - begun
-        tokens = np.asarray(model.get_count_by_topics(), float)
-        topics = peers.sampled_topics(model, range(K), of.n_words)
-        now = reading((topics, tokens / tokens.sum()), of, sweeps, seconds)
+        now = reading(sampled(model, of), of, sweeps, seconds)
         yield now
         if abs(now.log_likelihood - last) < SETTLED:
             break
