@@ -407,6 +407,9 @@ class DirichletAllocation(LambdaModel):
         earlier = self._first or batch[:0]
         if before != earlier.D:
             return None  # topics have started over, or a mixture has taken the first texts
+        if before > LATEST_START * self.n_documents:
+            self._first = None  # it is too late: nothing will start from them
+            return None
         first = Minibatch.concatenate([earlier, batch])
         in_all = recipe.corpus(self.n_documents, self._seen, self._amount)
         due = recipe.rotated_at(in_all, self.n_topics)

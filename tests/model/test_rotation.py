@@ -161,6 +161,14 @@ def test_topics_do_not_start_over(kind, size, options):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_documents_too_few_to_start_over_from_are_not_kept_to_the_end(kind):
+    texts = planted(0, n=600)
+    model = learnt(kinds.load(kind).create(K, W, 600), texts)
+    assert model.updates == 3
+    assert not [key for key in model.state() if key.startswith("first_")]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_seeded_topics_do_not_start_over(kind):
     texts = planted(0)
     model = kinds.load(kind).create(K, W, D)
