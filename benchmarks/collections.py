@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.data import CORPORA, batch_of, in_order, split
+from benchmarks.data import CORPORA, batch_of, split
 from benchmarks.harness import FOLDER, Unavailable
 from wikitopics.model import Minibatch
 from wikitopics.vocab.stop_words import ENGLISH_STOP_WORDS
@@ -51,7 +51,7 @@ def collection(source: str, size: int, seed: int, *, tuning: bool = False) -> Co
     """
     documents, for_tuning, for_report = _parts(source)
     rows = np.random.default_rng((seed, size, tuning)).permutation(documents.D)[:size]
-    chosen = in_order(documents, rows)
+    chosen = documents.take(rows)
     frequency = np.bincount(chosen.word_ids, minlength=documents.word_ids.max() + 1)
     most = max(2, LARGEST_SHARE * size)
     own_words = np.flatnonzero((frequency >= 2) & (frequency <= most))

@@ -83,6 +83,14 @@ def shared(name: str) -> Path:
 
 
 @functools.cache
+def labelled(name: str) -> tuple[list[str], list[list[str]]]:
+    """The words of a set of labelled texts, and its rows: the text, its part and its label."""
+    folder = shared(f"labelled/{name}")
+    words = (folder / "vocabulary.txt").read_text("utf-8").split()
+    lines = (folder / "corpus.tsv").read_text("utf-8").splitlines()
+    return words, [line.split("\t") for line in lines]
+
+
 def vocabulary_of_2010() -> list[str]:
     """The words of [H10]."""
     return shared("dictnostops.txt").read_text(encoding="utf-8").split()
@@ -193,9 +201,9 @@ def _divided(corpus: Corpus, words: list[str], documents: Minibatch, names: Sequ
     report, tuning, train = np.split(rows, [size, 2 * size])
     return Split(
         words,
-        train=in_order(documents, train),
-        tuning=in_order(documents, tuning),
-        report=in_order(documents, report),
+        train=documents.take(train),
+        tuning=documents.take(tuning),
+        report=documents.take(report),
     )
 
 
@@ -256,9 +264,9 @@ def _short() -> Split:
     train = np.sort(order[REPORTED["short"] :])
     return Split(
         vocabulary_of_2010(),
-        train=in_order(documents, train),
+        train=documents.take(train),
         tuning=_load("bow-heldout-2k.npz"),
-        report=in_order(documents, report),
+        report=documents.take(report),
     )
 
 
@@ -306,9 +314,9 @@ def _full() -> Split:
     report, tuning, train = np.split(order, ends)
     return Split(
         vocabulary_of_2010(),
-        train=in_order(documents, np.sort(train)),
-        tuning=in_order(documents, np.sort(tuning)),
-        report=in_order(documents, np.sort(report)),
+        train=documents.take(np.sort(train)),
+        tuning=documents.take(np.sort(tuning)),
+        report=documents.take(np.sort(report)),
     )
 
 
@@ -316,17 +324,6 @@ def _by_hash(names: Sequence[str]) -> NDArray[np.int64]:
     """Places in `names`, ordered by the names' hashes."""
     digests = [hashlib.sha256(name.encode()).digest() for name in names]
     return np.array(sorted(range(len(names)), key=digests.__getitem__), np.int64)
-
-
-def in_order(batch: Minibatch, rows: NDArray[np.int64]) -> Minibatch:
-    """Some documents, in the order given."""
-    lengths = np.diff(batch.indptr)[rows]
-    starts = batch.indptr[:-1][rows]
-    indptr = np.concatenate(([0], np.cumsum(lengths)))
-    # Entry i of the new batch stands as far behind its document's start as in the old one.
-    moved_by = np.repeat(starts - indptr[:-1], lengths)
-    entries = np.arange(indptr[-1]) + moved_by
-    return Minibatch(indptr, batch.word_ids[entries], batch.counts[entries])
 
 
 def main() -> None:

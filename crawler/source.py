@@ -268,7 +268,7 @@ class SourceKind(ABC):
     options: ClassVar[tuple[Option[Any], ...]] = ()
     model_defaults: ClassVar[Mapping[str, object]] = {}
     """Default options of models, by name, for a new session whose models have these options."""
-    replicates: ClassVar[bool] = False
+    has_replicas: ClassVar[bool] = False
     """Whether a new session has replicas of its models, unless their number is given."""
     command: ClassVar[str] = ""
     """Its own command for the screen and the trainer, if it has one."""

@@ -32,8 +32,6 @@ from wikitopics.model.minibatch import Floats, Ids, Indices, Minibatch, Vector, 
 from wikitopics.model.online import OnlineModel, RelevantWords
 from wikitopics.model.options import LARGEST
 from wikitopics.model.schedules import (
-    ROTATED_TEXTS,
-    ROTATED_TOPICS,
     THETA_STEPS,
     HDPRecipe,
     Stage,
@@ -52,6 +50,11 @@ LATEST_START = 0.6
 """The share of a corpus after which its topics no longer start over."""
 LEARNT_AGAIN = 1024
 """The documents of a minibatch when the first documents are learnt again."""
+ROTATED_TEXTS = 1_000
+"""The fewest texts that topics start over from; fewer do not show which words vary together."""
+ROTATED_TOPICS = 120
+"""The most topics that start over. LAPACK works on such small matrices with one thread, and so
+gives the same bits on any number of processors."""
 LEAST_WORDS = 1e-3
 """The least count of a word in `with_topics`: 0 has no logarithm."""
 DTYPE = Option(str, "dtype", "of the topics", choices=("float32", "float64"))
@@ -158,12 +161,12 @@ class LambdaModel(OnlineModel):
         return mixture.largest_share(self._words_read, self._seen + batch.D)
 
     def _of_one_topic(
-        self, words: Words, rows: Floats, prior: Vector, most: float
+        self, words: Words, rows: Floats, prior: Vector, largest_share: float
     ) -> tuple[Floats, Floats]:
         """(D, K) proportions of texts that are about one topic each, and the part of each text that
         these are, (D,)."""
         R, _ = mixture.proportions(words, rows, prior)
-        return R, np.full(words.batch.D, most)
+        return R, np.full(words.batch.D, largest_share)
 
     @property
     def _theta_steps(self) -> StepSizes:
@@ -228,11 +231,11 @@ class LambdaModel(OnlineModel):
 
         passes = ThetaPasses(self.document_prior(), self.recipe.inference_passes, self._theta_steps)
         theta = inferred(batch, self._topics, self._apart, passes, self._workers)
-        most = self._largest_share
-        if most:
+        largest_share = self._largest_share
+        if largest_share:
             words = batch.words(self.n_words)
             rows = self._topics.read_rows(words.ids, self._apart, self._workers)
-            R, parts = self._of_one_topic(words, rows, passes.alpha, most)
+            R, parts = self._of_one_topic(words, rows, passes.alpha, largest_share)
             theta += parts[:, None].astype(np.float32) * (R.astype(np.float32) - theta)
         return theta
 
@@ -339,7 +342,7 @@ class Rebirth:
 class DirichletAllocation(LambdaModel):
     """Latent Dirichlet allocation, however it is learnt."""
 
-    replicas = 5
+    default_replicas = 5
     parts: ClassVar = {**LambdaModel.parts, "_rebirth": Rebirth}
     entries = (
         *LambdaModel.entries,
@@ -347,7 +350,7 @@ class DirichletAllocation(LambdaModel):
         Entry("learn_alpha", "_learn_alpha", "bool"),
         Entry("learn_eta", "_learn_eta", "bool"),
         Entry("own_steps", "_own_steps", "bool"),
-        Entry("about_one_topic", "_about_one", least=0, most=1, optional=True),
+        Entry("about_one_topic", "_about_one_topic", least=0, most=1, optional=True),
     )
 
     recipe: WarmStart
@@ -356,22 +359,22 @@ class DirichletAllocation(LambdaModel):
     _own_steps: bool
     """Whether the warm start chooses the step sizes."""
     _rebirth: Rebirth | None
-    _about_one: float | None = None
+    _about_one_topic: float | None = None
     """The probability that a text is about one topic, as learnt from the texts; None before there
     are short ones."""
 
     @property
     def _mixed(self) -> float:
-        if self._about_one is None:
+        if self._about_one_topic is None:
             return 0.0
-        return self._largest_share * self._about_one
+        return self._largest_share * self._about_one_topic
 
     def _of_one_topic(
-        self, words: Words, rows: Floats, prior: Vector, most: float
+        self, words: Words, rows: Floats, prior: Vector, largest_share: float
     ) -> tuple[Floats, Floats]:
-        probability = self._about_one or mixture.FIRST_PROBABILITY
-        found = mixture.OfOneTopic.find(words, rows, prior, probability, most)
-        return found.R, found.parts
+        probability = self._about_one_topic or mixture.FIRST_PROBABILITY
+        short = mixture.OfOneTopic.find(words, rows, prior, probability, largest_share)
+        return short.R, short.parts
 
     def learn(self, batch: Minibatch) -> NDArray[np.float32]:
         """One step on a minibatch; returns the proportions of its documents, (D, K), rows sum to 1.
@@ -404,6 +407,9 @@ class DirichletAllocation(LambdaModel):
         earlier = self._first or batch[:0]
         if before != earlier.D:
             return None  # topics have started over, or a mixture has taken the first texts
+        if before > LATEST_START * self.n_documents:
+            self._first = None  # it is too late: nothing will start from them
+            return None
         first = Minibatch.concatenate([earlier, batch])
         in_all = recipe.corpus(self.n_documents, self._seen, self._amount)
         due = recipe.rotated_at(in_all, self.n_topics)
@@ -435,11 +441,11 @@ class DirichletAllocation(LambdaModel):
         fresh = fresh[:, mixture.matched(fresh, topics.hat, 0)]  # in the order of the topics
         fresh *= topics.total_hat.sum() / self.n_topics
         topics.replace(np.arange(self.n_topics), fresh)
-        self._forget()
+        self._count_anew()
         for start in range(0, first.D, LEARNT_AGAIN):
             self._step(first[start : start + LEARNT_AGAIN])
 
-    def _forget(self) -> None:
+    def _count_anew(self) -> None:
         """Set what counts the documents seen to 0."""
         self._seen = 0
         self._amount = 0.0
@@ -450,12 +456,12 @@ class DirichletAllocation(LambdaModel):
         the largest part of its texts that can be the mixture's."""
         before = self._amount
         amount = self.recipe.amount(batch)
-        most = self._read_words(batch)
+        largest_share = self._read_words(batch)
         mixed = 0.0
-        if most:
-            if self._about_one is None:
-                self._about_one = mixture.FIRST_PROBABILITY
-            mixed = most * self._about_one
+        if largest_share:
+            if self._about_one_topic is None:
+                self._about_one_topic = mixture.FIRST_PROBABILITY
+            mixed = largest_share * self._about_one_topic
         self._amount += amount
         documents = self._seen + batch.D  # `_seen` counts the minibatch only after its step
         stage = self.recipe.stage(
@@ -466,36 +472,45 @@ class DirichletAllocation(LambdaModel):
             mixed,
             self.passes_left,
         )
-        return stage, most
+        return stage, largest_share
 
     def _collapsed(
-        self, words: Words, rows: Floats, passes: ThetaPasses, most: float, rho: float
+        self, words: Words, rows: Floats, passes: ThetaPasses, largest_share: float, rho: float
     ) -> tuple[Floats, Statistics]:
         """The collapsed E-step, of which a part of each short text is the mixture's, at most
-        `most`; from that, a step of size rho for the probability that a text is about one topic."""
+        `largest_share`; from that, a step of size rho for the probability that a text is about one
+        topic."""
         from wikitopics.model.scvb0_e_step import e_step
 
-        if not most or self._about_one is None:
+        if not largest_share or self._about_one_topic is None:
             return e_step(words, rows, passes, self._workers)
-        found = mixture.OfOneTopic.find(words, rows, passes.alpha, self._about_one, most)
-        theta, statistics = e_step(words, rows, passes, self._workers, 1 - found.parts)
-        about_one = float(found.parts.mean()) / most
-        self._about_one += rho * (about_one - self._about_one)
-        theta = found.blend_theta(theta, passes.alpha, words.batch.lengths())
-        return theta, found.add_to(statistics)
+        short = mixture.OfOneTopic.find(
+            words,
+            rows,
+            passes.alpha,
+            self._about_one_topic,
+            largest_share,
+        )
+        theta, statistics = e_step(words, rows, passes, self._workers, 1 - short.parts)
+        probability = float(short.parts.mean()) / largest_share
+        self._about_one_topic += rho * (probability - self._about_one_topic)
+        theta = short.blend_theta(theta, passes.alpha, words.batch.lengths())
+        return theta, short.add_to(statistics)
 
-    def _start_from(self, batch: Minibatch, before: int, mixed: float, words: float) -> None:
+    def _start_from(
+        self, batch: Minibatch, before: int, largest_share: float, words: float
+    ) -> None:
         """If texts are short, start the topics from a mixture learnt from the first texts.
 
         The first texts are those kept so far and those of this minibatch. The topics start over
         whenever there are many more texts.
 
         before: the number of texts seen before this minibatch
-        mixed: the weight of the topics of the mixture; the rest is that of the topics so far
+        largest_share: the weight of the mixture's topics; the rest is that of the topics so far
         words: the number of words of the corpus, as lambda counts them
         """
         enough = mixture.enough(self.n_documents)
-        if not mixed or before >= enough:
+        if not largest_share or before >= enough:
             return
         topics = self._topics
         earlier = self._first or batch[:0]
@@ -514,11 +529,11 @@ class DirichletAllocation(LambdaModel):
             n_seeded = int(topics.seed_topics.max(initial=-1)) + 1
             replacements = mixture.matched(fresh, topics.hat, n_seeded)
             fresh = fresh[:, replacements]  # in the order of the topics
-            # Together the fresh topics get the share `mixed` of the corpus's words. `hat` is lambda
+            # Together the fresh topics get this share of the corpus's words. `hat` is lambda
             # divided by the scale.
-            words_of_fresh = mixed * words / topics.scale
+            words_of_fresh = largest_share * words / topics.scale
             fresh *= words_of_fresh / fresh.sum()
-            of_topics_so_far = (1 - mixed) * topics.hat
+            of_topics_so_far = (1 - largest_share) * topics.hat
             topics.replace(np.arange(self.n_topics), fresh + of_topics_so_far)
         self._first = texts if n_texts < enough else None
 

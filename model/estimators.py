@@ -113,10 +113,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             # The topics of short texts start from the first ones, which therefore must not be those
             # of one subject: collections are often sorted.
             order = check_random_state(self.random_state).permutation(batch.D)
-            counts = csr_array(
-                (batch.counts, batch.word_ids, batch.indptr), (batch.D, self.n_features_in_)
-            )
-            batch = Minibatch.from_csr(counts[order])
+            batch = batch.take(order)
         usual_size = min(self.model_.default_batch_size, batch.D // STEPS_A_PASS)
         size = self.batch_size or max(1, usual_size)
         for number in range(1, self.n_passes + 1):

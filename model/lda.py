@@ -12,10 +12,9 @@ The E-step, with its loops and Newton's steps for alpha and eta, is `lda_e_step.
 `lambda_.py`.
 
 **The warm start is not in the papers.** Plain online variational Bayes starves topics while
-symmetry breaks: the first documents decide which topics live. Four measures prevent that. Their
+symmetry breaks: the first documents decide which topics live. Five measures prevent that. Their
 schedules follow the number of words seen, so that minibatch sizes and document lengths hardly
-matter (measurements: docs/decisions/0005-warm-start.md and 0015-first-minutes.md). Topics start
-over once, from rotated components of the first documents (`rotation.py`). A step asks the
+matter (measurements: docs/decisions/0005-warm-start.md and 0015-first-minutes.md). A step asks the
 `schedules.CollapsedStart`:
 
 - *collapsed start*: at first the E-step is the collapsed one of [F13] (`scvb0_e_step.py`). Unlike
@@ -25,6 +24,8 @@ over once, from rotated components of the first documents (`rotation.py`). A ste
   alpha is not learnt: if documents have too few words for each topic to lose half a word, if texts
   are short (`mixture.py`), and with a half-life, since new topics never stop appearing;
 - *balance*: for a while, small topics gain words and large ones lose them;
+- *new topics*: topics start over once, from rotated components of the first documents
+  (`rotation.py`);
 - *step size*: rho is that of an average over a horizon that grows with the documents seen; a
   minibatch counts by its size;
 - *corpus*: a corpus of fewer than a million documents is learnt as if it had a million, which makes
@@ -244,8 +245,8 @@ class OnlineLDA(DirichletAllocation):
                 # size.
                 self._topics.rescale(self.recipe.random_share * tokens)
             self._topics.sow(tokens)
-        stage, most = self._begin_step(batch)
-        self._start_from(batch, self._seen, most, tokens)
+        stage, largest_share = self._begin_step(batch)
+        self._start_from(batch, self._seen, largest_share, tokens)
         paper_steps = StepSizes(self.tau0, self.kappa)  # (tau0 + t)^-kappa, [H10] algorithm 2
         rho = stage.step_size() if self._own_steps else paper_steps.rho(self.updates)
         rho = max(rho, self._least_rho(batch.D))
@@ -255,14 +256,14 @@ class OnlineLDA(DirichletAllocation):
         alpha = self.alpha
         never_stops_learning = self.warm_start and self.half_life is not None
         statistics: Statistics
-        if never_stops_learning or most or self.recipe.collapsed(stage, self.n_topics):
+        if never_stops_learning or largest_share or self.recipe.collapsed(stage, self.n_topics):
             final_alpha = alpha
             if self._learn_alpha:
                 final_alpha = np.full(self.n_topics, self.recipe.last_alpha)
             alpha = stage.alpha(final_alpha)
             passes = collapsed.ThetaPasses(alpha, self.recipe.passes + stage.more_passes)
             rows = collapsed.word_rows(self._topics, words, balance, self._workers)
-            gamma, statistics = self._collapsed(words, rows, passes, most, rho)
+            gamma, statistics = self._collapsed(words, rows, passes, largest_share, rho)
         else:
             rows = self._topics.exp_Elog_rows(words.ids, self._workers, balance)
             gamma, of_e_step = e_step(words, rows, alpha, self._limits(), self._workers)

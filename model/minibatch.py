@@ -251,6 +251,19 @@ class Minibatch:
         part.counts = self.counts[begin:end]
         return part
 
+    def take(self, documents: NDArray[np.integer[Any]]) -> Minibatch:
+        """The documents of these numbers, in this order."""
+        starts = self.indptr[:-1][documents]
+        lengths = np.diff(self.indptr)[documents]
+        part = Minibatch.__new__(Minibatch)  # canonical documents in another order are canonical
+        part.indptr = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+        # Entry i of the new batch stands as far behind its document's start as in this one.
+        moved_by = np.repeat(starts - part.indptr[:-1], lengths)
+        entries = np.arange(part.indptr[-1]) + moved_by
+        part.word_ids = self.word_ids[entries]
+        part.counts = self.counts[entries]
+        return part
+
     def __repr__(self) -> str:
         return f"Minibatch(D={self.D}, n_tokens={self.n_tokens})"
 

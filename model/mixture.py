@@ -113,7 +113,7 @@ def first_topics(
     """
     from scipy.sparse import csr_array
 
-    from wikitopics.model.kernels import of_one_topic, return_strays, rows_with_strays
+    from wikitopics.model.mixture_kernels import of_one_topic, return_strays, rows_with_strays
 
     W = topics.n_words
     prior = np.full((W, n_topics), ETA, np.float32)
@@ -165,7 +165,7 @@ def proportions(words: Words, rows: Floats, prior: Vector) -> tuple[Floats, Floa
     rows: (U, K') the words' probabilities, up to a factor for each word
     prior: (K,) the topics' probabilities, up to a factor
     """
-    from wikitopics.model.kernels import of_one_topic
+    from wikitopics.model.mixture_kernels import of_one_topic
 
     K = len(prior)
     log_rows = np.log(np.maximum(rows[:, :K], np.finfo(np.float32).tiny))
@@ -196,16 +196,17 @@ class OfOneTopic(NamedTuple):
         rows: Floats,
         prior: Vector,
         probability: float,
-        most: float,
+        largest_share: float,
     ) -> Self:
         """Of the words of texts.
 
         rows: (U, K') the words' probabilities, up to a factor for each word
         prior: (K,) the Dirichlet prior of the proportions of a text that mixes topics
         probability: that a text is about one topic, before any word is read
-        most: the part of a text that certainly is
+        largest_share: the part of a text that certainly is
         """
-        from wikitopics.model.kernels import log_first, of_one_or_many
+        from wikitopics.model.kernels import log_first
+        from wikitopics.model.mixture_kernels import of_one_or_many
 
         K = len(prior)
         D = words.batch.D
@@ -222,7 +223,7 @@ class OfOneTopic(NamedTuple):
             log_rows,
             prior.astype(dtype),
             log_odds,
-            most,
+            largest_share,
             *found,
         )
         return found

@@ -98,7 +98,7 @@ class OnlineModel(ABC):
     default_topics: ClassVar[int] = 100
     most_topics: ClassVar[int] = 10_000
     default_batch_size: ClassVar[int] = 1024
-    replicas: ClassVar[int] = 0
+    default_replicas: ClassVar[int] = 0
     """How many replicas learn beside it in a session that has some by default: as many as hardly
     delay it."""
     options: ClassVar[tuple[Option[float], ...]] = ()

@@ -1,7 +1,7 @@
 """The first topics of longer texts: rotated principal components of the first texts.
 
 Where a model ends depends on where it starts: two runs from random topics share few of them, but
-runs from the same topics end at the same ones, in any order of the texts (decision 0050). So topics
+runs from the same topics end at the same ones, in any order of the texts (decision 0052). So topics
 start from what the first texts themselves say. The directions in which their words vary together
 are rotated until each has few words (varimax), and a topic has the words of the texts that lie in
 its direction. Derivation: docs/derivations.md, "A start that comes back".
@@ -138,11 +138,8 @@ def transposed(matrix: Sparse, n_columns: int) -> Sparse:
 
 def drawn(texts: Minibatch, random: np.random.Generator) -> Minibatch:
     """The share `PART` of some texts, drawn at random, in their order."""
-    from scipy.sparse import csr_array
-
-    rows = np.sort(random.permutation(texts.D)[: math.ceil(PART * texts.D)])
-    counts = csr_array((texts.counts, texts.word_ids, texts.indptr))
-    return Minibatch.from_csr(counts[rows])
+    n_drawn = math.ceil(PART * texts.D)
+    return texts.take(np.sort(random.permutation(texts.D)[:n_drawn]))
 
 
 def components(

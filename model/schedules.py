@@ -4,7 +4,7 @@
 starve. Its numbers are the model's `recipe`, and `recipe_…` in its state. A step gets its `Stage`
 from `WarmStart.stage`, and from that alpha, balance, passes and step size. With the numbers of
 `LDA_PAPER` and `SCVB0_PAPER`, nothing changes. The HDP departs from its paper in other ways, those
-of `HDPRecipe`. Measurements: decisions 0005, 0015, 0025 and 0028.
+of `HDPRecipe`. Measurements: decisions 0005, 0015, 0025, 0028, 0051 and 0052.
 """
 
 from __future__ import annotations
@@ -57,6 +57,15 @@ documents in the corpus (decision 0043)."""
 SUPPORT = 0.08
 """The number of documents whose words a topic needs in later passes, as a multiple of the same
 square root (decision 0043)."""
+REREAD_DOCUMENTS = 500
+"""In a corpus of fewer documents, those that are read again are learnt as if they were new: a
+minibatch is a large part of such a corpus."""
+REREAD_WORDS = 150.0
+"""The words of a mean document for each more pass of the E-step when documents are read again:
+short ones would be overfitted."""
+SEEDED_POWER = 0.75
+"""The power of balance for seeded topics, in place of `Balance.balance_power`: otherwise their head
+start would make them too broad."""
 
 
 def raised(eta: float, n_documents: float, full_size: float) -> float:
@@ -71,22 +80,6 @@ def raised(eta: float, n_documents: float, full_size: float) -> float:
         return eta
     magnified = max(1.0, full_size / n_documents)
     return eta * magnified * (1 + FEW_DOCUMENTS / n_documents)
-
-
-REREAD_DOCUMENTS = 500
-"""In a corpus of fewer documents, those that are read again are learnt as if they were new: a
-minibatch is a large part of such a corpus."""
-REREAD_WORDS = 150.0
-"""The words of a mean document for each more pass of the E-step when documents are read again:
-short ones would be overfitted."""
-ROTATED_TEXTS = 1_000
-"""The fewest texts to start from; fewer do not show which words vary together."""
-ROTATED_TOPICS = 120
-"""The most topics that start like this. LAPACK works on such small matrices with one thread, and so
-gives the same bits on any number of processors."""
-SEEDED_POWER = 0.75
-"""The power of balance for seeded topics, in place of `Balance.balance_power`: otherwise their head
-start would make them too broad."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -268,7 +268,7 @@ class SCVB0(DirichletAllocation):
         words = sound(batch).words(self.n_words)
         tokens = batch.n_tokens
         before = self._seen
-        stage, most = self._begin_step(batch)
+        stage, largest_share = self._begin_step(batch)
         if tokens == 0:
             self._seen += batch.D
             return self.infer(batch)
@@ -280,12 +280,12 @@ class SCVB0(DirichletAllocation):
             # The random topics at the start weigh a fixed share of the corpus, whatever its size.
             self._topics.rescale(self.recipe.random_share * self._corpus_tokens())
             self._topics.sow(self._corpus_tokens())
-        self._start_from(batch, before, most, self._corpus_tokens())
+        self._start_from(batch, before, largest_share, self._corpus_tokens())
         balance = stage.balance(self._topics)
         alpha = stage.alpha(self._final_alpha)
         rows = word_rows(self._topics, words, balance, self._workers)
         passes = ThetaPasses(alpha, self.burn_in + 1 + stage.more_passes, self._theta_steps)
-        theta, statistics = self._collapsed(words, rows, passes, most, self.rho)
+        theta, statistics = self._collapsed(words, rows, passes, largest_share, self.rho)
         # N_phi <- (1 - rho) N_phi + rho C/C_M sum m gamma, and N_Z likewise, [F13] eq. 7 and 8
         self._topics.step(
             self.rho,
@@ -304,8 +304,8 @@ class SCVB0(DirichletAllocation):
         self._renew_topics(self._final_alpha, statistics.mass, batch)
         return proportions(theta)
 
-    def _forget(self) -> None:
-        super()._forget()
+    def _count_anew(self) -> None:
+        super()._count_anew()
         self._tokens_seen = 0.0
 
     def _can_rotate(self) -> bool:

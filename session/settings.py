@@ -378,7 +378,7 @@ class Settings(OptionValues):
         return not self.fingerprint
 
     @property
-    def n_models(self) -> int:
+    def n_all_models(self) -> int:
         """How many models learn: `models`, and the replicas of each."""
         return len(self.models) * (1 + self[REPLICAS])
 

@@ -18,15 +18,7 @@ import numpy as np
 from wikitopics.crawler.texts.kind import MARKUP
 from wikitopics.extra import REPORT
 from wikitopics.model import Minibatch
-from wikitopics.session.analysis import (
-    comparison,
-    formats,
-    frames,
-    inference,
-    listing,
-    report,
-    similar,
-)
+from wikitopics.session.analysis import formats, frames, inference, listing, report, similar
 from wikitopics.session.analysis.areas import Area as Area
 from wikitopics.session.analysis.areas import areas
 from wikitopics.session.analysis.described import Topic as Topic
@@ -290,7 +282,7 @@ class StoredSession:
         held out.
         """
         with self._open() as reader:
-            return comparison.as_frame(reader)
+            return frames.compared(reader)
 
     def infer(
         self,

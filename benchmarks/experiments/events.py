@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from benchmarks.data import in_order, sample, split
+from benchmarks.data import sample, split
 from benchmarks.harness import Experiment, Figures, Points, table
 from wikitopics.crawler.embedded import Demo
 from wikitopics.model import Minibatch, OnlineModel, kinds
@@ -65,7 +65,7 @@ def corpora() -> dict[str, Corpus]:
 def snapshots(model: OnlineModel, corpus: Corpus, seed: int) -> Iterator[TopWords]:
     """Learn, and look at the topics as often as a session does."""
     order = np.random.default_rng(seed).permutation(corpus.articles.D)
-    articles = in_order(corpus.articles, order)
+    articles = corpus.articles.take(order)
     seen = 0
     last_snapshot = 0
     largest = corpus.minibatch or model.default_batch_size

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.data import articles, batch_of, in_order, split
+from benchmarks.data import articles, batch_of, split
 from benchmarks.harness import Experiment, Figures, Points, Unavailable, table
 from benchmarks.measuring import growing, minibatches
 from wikitopics.model import CompletionSet, Minibatch, OnlineLDA, OnlineModel, kinds
@@ -85,14 +85,14 @@ def parted(stream: Stream) -> tuple[int, Minibatch, Minibatch]:
             if counts.sum() >= LEAST_WORDS:
                 counted.append((ids, counts))
         documents = batch_of(counted)
-    documents = in_order(documents, np.random.default_rng(stream.cut).permutation(documents.D))
+    documents = documents.take(np.random.default_rng(stream.cut).permutation(documents.D))
     model = OnlineLDA(50, n_words, documents.D, seed=stream.cut)
     for batch in minibatches(documents[:30_000], 1024):
         model.learn(batch)
     theta = np.concatenate([model.infer(batch) for batch in minibatches(documents, 4096)])
     of_one_side = theta[:, _together(theta, stream.cut)].sum(axis=1)
-    old = in_order(documents, np.flatnonzero(of_one_side > SURE))
-    new = in_order(documents, np.flatnonzero(of_one_side < 1 - SURE))
+    old = documents.take(np.flatnonzero(of_one_side > SURE))
+    new = documents.take(np.flatnonzero(of_one_side < 1 - SURE))
     if stream.back:
         old, new = new, old
     return n_words, old[: stream.before], new[:AFTER]

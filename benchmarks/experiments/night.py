@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from benchmarks import peers
-from benchmarks.data import Corpus, in_order
+from benchmarks.data import Corpus
 from benchmarks.harness import Experiment, Figures, Points, figures, table
 from benchmarks.measuring import common_score, held_out, quality, train, words
 from benchmarks.peers import BEST_SIZE
@@ -60,7 +60,7 @@ def shuffled(corpus: Corpus, seed: int) -> Iterator[Minibatch]:
     """The training articles in one random order after another."""
     random = np.random.default_rng(seed)
     while True:
-        yield in_order(train(corpus), random.permutation(train(corpus).D))
+        yield train(corpus).take(random.permutation(train(corpus).D))
 
 
 def measured(model: Any, corpus: Corpus, articles: int) -> Measured:

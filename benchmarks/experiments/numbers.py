@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.data import CORPORA, Corpus, in_order, split
+from benchmarks.data import CORPORA, Corpus, split
 from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import growing, train, words
 from wikitopics.model import CompletionSet, kinds
@@ -88,7 +88,7 @@ def scores(kind: str, corpus: Corpus, changed: Mapping[str, float], seed: int) -
     changed."""
     cls = kinds.load(kind)
     order = np.random.default_rng(seed).permutation(train(corpus).D)[:LATE]
-    documents = in_order(train(corpus), order)
+    documents = train(corpus).take(order)
     scored = CompletionSet(split(corpus).tuning)
     size = documents.D if corpus == "long" else LIVE
     model: Any = cls.create(cls.default_topics, words(corpus), size, seed=seed)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import peers
-from benchmarks.data import CORPORA, Corpus, in_order
+from benchmarks.data import CORPORA, Corpus
 from benchmarks.harness import Experiment, Figures, Points, compared, table
 from benchmarks.measuring import (
     FixedTopics,
@@ -137,7 +137,7 @@ def ours_again(make: Callable[..., Any], corpus: Corpus, seed: int) -> Moments:
             seconds += cpu_seconds() - begun
         if passes in PASSES:
             yield replace(_moment(model, seconds), passes=passes)
-        shuffled = in_order(documents, random.permutation(documents.D))
+        shuffled = documents.take(random.permutation(documents.D))
         batches = minibatches(shuffled, model.default_batch_size)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.data import Corpus, in_order
+from benchmarks.data import Corpus
 from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import cpu_seconds, growing, held_out, learn_all, train, words
 from wikitopics.model import Minibatch, kinds
@@ -39,10 +39,9 @@ BINS = ((0.0, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.01))
 def learnt(kind: str, corpus: Corpus, articles: Minibatch, order: int, seed: int) -> Any:
     """A model after one pass over these articles in a random order of this number."""
     rows = np.random.default_rng(order).permutation(articles.D)
-    model: Any = kinds.load(kind).create(
-        kinds.load(kind).default_topics, words(corpus), articles.D, seed=seed
-    )
-    return learn_all(model, growing(in_order(articles, rows), model.default_batch_size))
+    cls = kinds.load(kind)
+    model: Any = cls.create(cls.default_topics, words(corpus), articles.D, seed=seed)
+    return learn_all(model, growing(articles.take(rows), model.default_batch_size))
 
 
 def comes_back(ids: NDArray[Any], of_run: NDArray[Any]) -> NDArray[np.bool_]:
@@ -80,8 +79,8 @@ def measure(kind: str, corpus: Corpus) -> Figures:
         of_topics["found"] += found(leading, replicas)[in_use].tolist()
         ids = leading[0][:, :WORDS]
         for name, of_runs in in_runs.items():
-            back = np.mean([comes_back(ids, of_run) for of_run in of_runs], axis=0)
-            of_topics[name] += back[in_use].tolist()
+            share_of_runs = np.mean([comes_back(ids, of_run) for of_run in of_runs], axis=0)
+            of_topics[name] += share_of_runs[in_use].tolist()
     return {
         "seconds": seconds,
         "log_likelihood": float(score),
@@ -150,9 +149,9 @@ def plot(points: Points) -> Figure:
             said = [row[1] for row in measured]
             for column, style in ((2, "-"), (3, "--")):
                 where = "the same articles" if column == 2 else "others"
-                back = [row[column] for row in measured]
-                (line,) = axes.plot(said, back, style, label=f"{label}, {where}")
-                axes.scatter(said, back, sizes, color=line.get_color())
+                came_back = [row[column] for row in measured]
+                (line,) = axes.plot(said, came_back, style, label=f"{label}, {where}")
+                axes.scatter(said, came_back, sizes, color=line.get_color())
         axes.set(xlabel="found", ylabel="comes back", title=f"{corpus} articles")
         axes.grid(alpha=0.3)
         axes.legend(fontsize="x-small")

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.data import shared
-from benchmarks.harness import Experiment, Figures, Points, Unavailable, table
+from benchmarks.data import labelled
+from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import quality
 from benchmarks.peers import csr, sampled_topics, with_all
 from wikitopics.model import Minibatch
@@ -45,12 +45,7 @@ def read(name: str) -> tuple[Minibatch, list[str], int]:
     """The texts of a set that have a known word, counted; their labels; the number of words."""
     from sklearn.feature_extraction.text import CountVectorizer
 
-    folder = shared("labelled") / name
-    if not folder.exists():
-        raise Unavailable(f"there is no set {name}")
-    words = (folder / "vocabulary.txt").read_text("utf-8").split()
-    lines = (folder / "corpus.tsv").read_text("utf-8").splitlines()
-    rows = [line.split("\t") for line in lines]
+    words, rows = labelled(name)
     counter = CountVectorizer(vocabulary=words, analyzer=str.split)
     counted = counter.transform([row[0] for row in rows])
     kept = np.flatnonzero(counted.sum(axis=1))

@@ -22,12 +22,11 @@ from numpy.typing import NDArray
 
 from benchmarks import peers
 from benchmarks.collections import SOURCES, Collection, collection
-from benchmarks.data import in_order
 from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import best_score, compile_kernels, cpu_seconds, quality
 from wikitopics.model import CompletionSet, Minibatch, OnlineModel, kinds
 from wikitopics.session.settings import default_topics
-from wikitopics.session.training.new_session import default_batch_size, default_passes
+from wikitopics.session.training.defaults import default_batch_size, default_passes
 from wikitopics.session.training.schedule import minibatch_size
 
 EXPERIMENT = Experiment(
@@ -69,7 +68,7 @@ def readings(
     while start < len(order):
         model.passes_left = None if start < D else passes - start / D
         stop = start + minibatch_size(start, largest)
-        yield in_order(documents, order[start:stop])
+        yield documents.take(order[start:stop])
         start = stop
 
 
@@ -113,8 +112,13 @@ def tomotopy(passes: int, eta: float, alpha: float, of: Collection, seed: int) -
     model = LDAModel(k=K, alpha=alpha, eta=eta, seed=seed + 1)
     peers.with_all(model, of.documents)
     model.train(passes, workers=1)
+    return sampled(model, of)
+
+
+def sampled(model: Any, of: Collection) -> Topics:
+    """What a model of tomotopy has found so far."""
     tokens = np.asarray(model.get_count_by_topics(), float)
-    topics = peers.sampled_topics(model, range(K), of.n_words)
+    topics = peers.sampled_topics(model, range(model.k), of.n_words)
     return topics, tokens / tokens.sum()
 
 
@@ -253,9 +257,7 @@ def gibbs_again(of: Collection) -> Iterator[Reading]:
         begun = cpu_seconds()
         model.train(SWEEPS.step, workers=1)
         seconds += cpu_seconds() - begun
-        tokens = np.asarray(model.get_count_by_topics(), float)
-        topics = peers.sampled_topics(model, range(K), of.n_words)
-        now = reading((topics, tokens / tokens.sum()), of, sweeps, seconds)
+        now = reading(sampled(model, of), of, sweeps, seconds)
         yield now
         if abs(now.log_likelihood - last) < SETTLED:
             break

@@ -27,7 +27,7 @@ from scipy.sparse import save_npz
 
 from benchmarks import today
 from benchmarks.collections import FEWEST_WORDS, LARGEST_SHARE, manuals
-from benchmarks.data import LONG, articles, shared, vocabulary_of_2010
+from benchmarks.data import LONG, articles, labelled, vocabulary_of_2010
 from benchmarks.harness import FOLDER, ROOT, Experiment, Figures, Points, Unavailable, compared
 from benchmarks.measuring import best_score, quality
 from benchmarks.peers import csr, environment, normalised
@@ -146,11 +146,8 @@ def _manuals() -> Texts:
     return _texts(texts, pages[1_000:], sorted(words))
 
 
-def _labelled(folder_name: str) -> Texts:
-    folder = shared("labelled") / folder_name
-    words = (folder / "vocabulary.txt").read_text("utf-8").split()
-    lines = (folder / "corpus.tsv").read_text("utf-8").splitlines()
-    rows = [line.split("\t") for line in lines]
+def _labelled(name: str) -> Texts:
+    words, rows = labelled(name)
     texts = [text for text, part, _ in rows if part != "test"]
     labels = [label for _, part, label in rows if part != "test"]
     held_out = [text for text, part, _ in rows if part == "test"]

@@ -61,7 +61,7 @@ class Demo(PageKind):
     command = "demo"
     on_screen = (PACE.flag, "90")
     asks_server = True
-    replicates = True
+    has_replicas = True
     remark = (
         "real word counts of 20,000 articles, served by this machine to itself; nothing comes from "
         "the internet"

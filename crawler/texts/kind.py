@@ -68,7 +68,7 @@ class Texts(PageKind):
     name = "texts"
     label = "Your own documents: JSON lines, tables, or plain texts"
     own = True
-    replicates = True
+    has_replicas = True
     options = (TEXTS, COLUMN, ID_COLUMN, TITLE_COLUMN, LANG, LINES, MARKUP, NO_HEADER)
 
     def identity(self, asked: Asked) -> Identity:

@@ -13,15 +13,13 @@ articles in common is not recorded: it is assumed that they have none, and the u
 
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.crawler.texts.kind import EARLIER, Texts
-from wikitopics.extra import NOTEBOOK
 from wikitopics.model import CompletionSet
 from wikitopics.session.analysis.inference import saved_model
 from wikitopics.session.analysis.quality import distinct_words, mean_coherence, mean_found
@@ -33,13 +31,6 @@ from wikitopics.session.sources import check_identity, described
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.vocab.rules import Rule
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
-NUMBERS = ("log_likelihood", "standard_error", "npmi", "distinct", "found")
-COLUMNS = ("topics", *NUMBERS)
-"""The columns of a table of the models of one session; it is narrow enough for a terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,21 +169,6 @@ def compare(
             )
         )
     return Comparison(len(block), models, remarks)
-
-
-def as_frame(reader: SessionReader) -> "DataFrame":
-    """The models of one session as a table of pandas, in the order of `Comparison.by_topics`, with
-    the columns `COLUMNS`.
-
-    Raises the errors of `compare`, and `BadUsage` without pandas.
-    """
-    try:
-        import pandas as pd
-    except ModuleNotFoundError:
-        raise BadUsage(NOTEBOOK.needed("compare()")) from None
-    records = map(asdict, compare([reader]).by_topics())
-    frame = pd.DataFrame(records).set_index("model")[[*COLUMNS]]
-    return frame.astype(dict.fromkeys(NUMBERS, "float64"))  # None makes a column of objects
 
 
 def _check_words(sessions: Sequence[_Session]) -> None:

@@ -1,7 +1,9 @@
-"""The topic proportions of all articles of a session as a matrix of SciPy, or a table of pandas."""
+"""A session as tables of pandas: the topic proportions of all its articles, also as a matrix of
+SciPy, and how its models compare."""
 
 import re
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +11,7 @@ from numpy.typing import NDArray
 
 from wikitopics.crawler.texts.kind import BEFORE
 from wikitopics.extra import NOTEBOOK
+from wikitopics.session.analysis.comparison import compare
 from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.sources import described
 from wikitopics.session.storage.reader import SessionReader
@@ -25,6 +28,9 @@ _DTYPES = re.compile(
 )
 """Types of an index that can be restored from text. Time zones of dateutil are none of them: their
 names are paths of files, and pandas would open any."""
+_NUMBERS = ("log_likelihood", "standard_error", "npmi", "distinct", "found")
+_COLUMNS = ["topics", *_NUMBERS]
+"""Of a table of models; it is narrow enough for a terminal."""
 
 
 def as_csr(
@@ -111,6 +117,20 @@ def largest_topics(frame: "DataFrame", topics: Sequence["Topic"]) -> "DataFrame"
     # Rows are found by their places, not by their labels, since labels may repeat.
     known = pd.DataFrame(columns, index=np.flatnonzero(has_proportions))
     return known.reindex(range(len(frame))).set_axis(frame.index)
+
+
+def compared(reader: SessionReader) -> "DataFrame":
+    """The models of a session on its held-out articles, in the order of `Comparison.by_topics`.
+
+    Raises the errors of `compare`, and `BadUsage` without pandas.
+    """
+    try:
+        import pandas as pd
+    except ModuleNotFoundError:
+        raise BadUsage(NOTEBOOK.needed("compare()")) from None
+    records = map(asdict, compare([reader]).by_topics())
+    frame = pd.DataFrame(records).set_index("model")[_COLUMNS]
+    return frame.astype(dict.fromkeys(_NUMBERS, "float64"))  # None makes a column of objects
 
 
 def as_kept(index: "Index") -> dict[str, object] | None:

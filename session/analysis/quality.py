@@ -1,5 +1,5 @@
-"""How good the topics of a stored session are: its metrics, how coherent topics are, and which
-repeat others."""
+"""How good the topics of a stored session are: its metrics, how coherent topics are, which repeat
+others, and which come back."""
 
 from collections.abc import Iterable
 from statistics import fmean

@@ -150,8 +150,8 @@ class TopicReader(OpenedSession):
         specs = settings.models
         rows = self.select("models", columns, "m ORDER BY id")
         if not rows and settings.building:  # the models wait for the vocabulary
-            rows = [(number, 0, 0, 0.0, None, None) for number in range(settings.n_models)]
-        if [row[0] for row in rows] != list(range(settings.n_models)):
+            rows = [(number, 0, 0, 0.0, None, None) for number in range(settings.n_all_models)]
+        if [row[0] for row in rows] != list(range(settings.n_all_models)):
             raise Damaged("models and settings.models do not match")
         without_replicas = rows[: len(specs)]
         statuses = []

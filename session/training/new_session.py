@@ -1,7 +1,6 @@
 """A new session: its settings, as the source determines them, its vocabulary, its models and its
 file."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -11,7 +10,6 @@ import numpy as np
 from wikitopics.crawler.mediawiki.kinds import ENGLISH, language_of
 from wikitopics.crawler.source import Identity, Position, default_held_out
 from wikitopics.model.options import HALF_LIFE
-from wikitopics.model.schedules import REREAD_DOCUMENTS
 from wikitopics.session import sources
 from wikitopics.session.errors import SessionError
 from wikitopics.session.options import (
@@ -29,12 +27,17 @@ from wikitopics.session.options import (
 from wikitopics.session.paths import vocabulary_file
 from wikitopics.session.request import TrainRequest
 from wikitopics.session.seeds import ids_of, stored_seeds
-from wikitopics.session.settings import ModelSpec, Settings, default_topics, load_kind, new_model
+from wikitopics.session.settings import Settings, default_topics, load_kind, new_model
 from wikitopics.session.storage.counts import documents_room
 from wikitopics.session.storage.files import make_folder, replacing
 from wikitopics.session.storage.topics import model_row
 from wikitopics.session.storage.writer import Beginning, SessionWriter
 from wikitopics.session.storage.writer import create as create_session
+from wikitopics.session.training.defaults import (
+    default_batch_sizes,
+    default_passes,
+    default_replicas,
+)
 from wikitopics.session.training.opening import Opened
 from wikitopics.session.training.stream import Stream
 from wikitopics.session.training.vocabulary import LEAST_SHARED
@@ -44,65 +47,8 @@ from wikitopics.vocab.rules import Rule
 
 LEAST = 2
 """The fewest documents to train on: the topics of a single one are nothing but its words."""
-MOST_PASSES = 10
-"""Further passes improve the models of a small collection very little."""
-MOST_PASSES_OF_FEW = 5
-"""The same with fewer than `REREAD_DOCUMENTS` documents: with more passes, models become worse on
-held-out documents as often as they become better."""
-ENOUGH_READINGS = 50_000
-"""About how many times the documents of a small collection are read, in all passes together."""
-WHOLE_MINIBATCHES = 8192
-"""The documents from which minibatches have their full size in several passes. Below, they shrink
-by halves, down to an eighth, so that steps remain small."""
-REPLICATED_TOPICS = 500
-"""The most topics of all replicas together, by default."""
-REPLICAS_READING_AGAIN = 3
-"""The most replicas of each model in several passes, by default: all but the first are nothing but
-learning."""
 DEFAULT_DOCUMENTS = 7_000_000
 """D if the source's size cannot be known: about the number of articles in English Wikipedia."""
-
-
-def default_passes(documents: int) -> int:
-    """The number of passes over this many documents, for about 50,000 readings; at most ten, or
-    five if there are very few."""
-    most = MOST_PASSES if documents >= REREAD_DOCUMENTS else MOST_PASSES_OF_FEW
-    passes = ENOUGH_READINGS // max(1, documents)
-    return max(1, min(most, passes))
-
-
-def default_replicas(models: Sequence[ModelSpec], passes: int) -> int:
-    """The replicas of each of these models, so that a session of so many passes hardly takes
-    longer."""
-    topics = sum(spec.topics for spec in models)
-    most = min(load_kind(spec.kind).replicas for spec in models)
-    if passes > 1:
-        most = min(most, REPLICAS_READING_AGAIN)
-    return min(most, REPLICATED_TOPICS // topics)
-
-
-def default_batch_size(usual: int, documents: int) -> int:
-    """The largest minibatch in several passes over this many documents; ``usual``: that of the kind
-    of model."""
-    if documents < REREAD_DOCUMENTS:
-        return usual
-    smaller = 1
-    while smaller < 8 and documents * smaller < WHOLE_MINIBATCHES:
-        smaller *= 2
-    return max(1, usual // smaller)
-
-
-def default_batch_sizes(
-    specs: Sequence[ModelSpec], sizes: tuple[int, ...], documents: int
-) -> tuple[int, ...]:
-    """The models' ``sizes`` for several passes over this many documents. Those that were asked for
-    stay, and all do if they would no longer divide the largest."""
-    smaller = []
-    for spec, size in zip(specs, sizes, strict=True):
-        smaller.append(spec.batch_size or default_batch_size(size, documents))
-    if any(max(smaller) % size for size in smaller):
-        return sizes
-    return tuple(smaller)
 
 
 def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Settings:
@@ -135,7 +81,7 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
             values[PASSES.name] = default_passes(documents)
         if values[PASSES.name] > 1:
             sizes = default_batch_sizes(models, sizes, documents)
-    if REPLICAS not in request and kind.replicates:
+    if REPLICAS not in request and kind.has_replicas:
         values[REPLICAS.name] = default_replicas(models, values[PASSES.name])
     return replace(
         settings,

@@ -234,7 +234,7 @@ def _read(store: SessionWriter, plan: Plan) -> Consumer:
             return VocabularyBuild(store)
         threads = plan.request.get(THREADS)
         if threads is None:
-            threads = min(store.settings().n_models, os.cpu_count() or 1)
+            threads = min(store.settings().n_all_models, os.cpu_count() or 1)
         return Stream(store, article_limit=plan.request.get(ARTICLES), threads=threads)
     except BaseException:
         store.close()

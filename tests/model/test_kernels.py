@@ -10,8 +10,9 @@ import scipy.special
 
 from tests.commands import ROOT, python
 from tests.model.conftest import needs_jit
-from wikitopics.model.kernels import digamma, exp_digamma_first, log_first, of_one_topic
+from wikitopics.model.kernels import digamma, exp_digamma_first, log_first
 from wikitopics.model.minibatch import Entries, Minibatch
+from wikitopics.model.mixture_kernels import of_one_topic
 
 # Compiled kernels are kept for the next start, where they can be, and are the same then.
 

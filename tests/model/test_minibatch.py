@@ -90,6 +90,19 @@ def test_refuses_what_is_no_minibatch(arrays, message):
         Minibatch(*arrays)
 
 
+@pytest.mark.parametrize("rows", [[3, 1, 0], [0, 0, 2], [], [3, 2, 1, 0]])
+def test_documents_that_are_taken_are_those_of_these_numbers_in_this_order(rows):
+    batch = Minibatch([0, 2, 2, 3, 5], [0, 1, 4, 2, 3], [1, 2.5, 3, 4, 5])
+    numbers = np.array(rows, np.int64)
+    taken = batch.take(numbers)
+    one_by_one = [batch[row : row + 1] for row in rows]
+    expected = Minibatch.concatenate([batch[:0], *one_by_one])
+    for name in Minibatch.__slots__:
+        array = getattr(taken, name)
+        np.testing.assert_array_equal(array, getattr(expected, name))
+        assert array.dtype == getattr(expected, name).dtype
+
+
 def test_documents_of_a_slice_and_of_several_minibatches_together():
     batch = Minibatch([0, 2, 2, 3, 5], [0, 1, 4, 2, 3], [1, 2, 3, 4, 5])
     part = batch[1:3]

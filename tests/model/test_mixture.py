@@ -1,5 +1,7 @@
 """Short texts: topics that start as a mixture, and texts that are about one."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -77,19 +79,23 @@ def test_a_texts_part_is_its_posterior_probability_of_one_topic(dtype, tolerance
     np.testing.assert_allclose(found.sums, of_words[words.ids], rtol=tolerance, atol=1e-6)
 
 
-def test_the_probability_of_a_text_that_mixes_topics_is_one_of_all_texts():
+def test_of_two_different_words_the_probability_that_they_mix_topics_is_exact():
     """So texts of one topic and texts that mix them are compared fairly: neither probability is
     fitted to the words."""
     random = np.random.default_rng(1)
     beta = random.dirichlet(np.ones(4), 3)
     prior = np.array([0.2, 0.5, 0.1])
-    total = 0.0
-    for first in range(4):
-        for second in range(4):
-            expected = prior * beta[:, first]
-            after = prior + expected / expected.sum()
-            total += (expected.sum() / prior.sum()) * (after @ beta[:, second]) / after.sum()
-    assert total == pytest.approx(1)
+    pairs = np.array(list(itertools.combinations(range(4), 2)))
+    counts = np.zeros((len(pairs), 4), int)
+    np.put_along_axis(counts, pairs, 1, axis=1)
+    words = Minibatch.from_csr(scipy.sparse.csr_array(counts)).words(4)
+    texts = mixture.OfOneTopic.find(words, beta.T[words.ids], prior, 0.5, 1.0)
+    total = prior.sum()
+    moments = (np.outer(prior, prior) + np.diag(prior)) / (total * (total + 1))  # E[theta theta^T]
+    first, second = (beta[:, word] for word in pairs.T)
+    one = (prior / total) @ (first * second)
+    mixed = np.einsum("jt,jk,kt->t", first, moments, second)
+    np.testing.assert_allclose(texts.parts, one / (one + mixed), rtol=1e-10)
 
 
 @pytest.mark.parametrize("kind", ["lda", "scvb0"])
@@ -100,7 +106,7 @@ def test_the_texts_say_whether_they_are_about_one_topic(kind):
         model = kinds.load(kind).create(4, 40, 2000)
         for start in [*range(0, 2000, 200)] * 3:
             model.learn(batch[start : start + 200])
-        probability.append(model._about_one)
+        probability.append(model._about_one_topic)
     of_one_topic, of_several = probability
     assert of_one_topic > of_several + 0.05
 
@@ -108,15 +114,15 @@ def test_the_texts_say_whether_they_are_about_one_topic(kind):
 @pytest.mark.parametrize("kind", ["lda", "scvb0"])
 def test_the_learnt_probability_is_part_of_the_state(kind):
     model, _, _ = learnt(kind)
-    probability = model._about_one
+    probability = model._about_one_topic
     assert probability != mixture.FIRST_PROBABILITY
-    assert type(model).from_state(model.state())._about_one == probability
+    assert type(model).from_state(model.state())._about_one_topic == probability
     state = model.state()
     del state["about_one_topic"]  # as saved by 1.2 and before
     batch, _ = planted(200, n_words=40, length=5, alpha=0.01)
     older = type(model).from_state(state)
     older.learn(batch)
-    assert 0 < older._about_one < 1
+    assert 0 < older._about_one_topic < 1
 
 
 def test_long_texts_do_not_come_near_the_mixture(kind, monkeypatch):

@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from wikitopics.model import Minibatch, kinds
+from wikitopics.model.allocation import ROTATED_TOPICS
 from wikitopics.model.minibatch import Threads
 from wikitopics.model.rotation import (
     Sparse,
@@ -18,7 +19,6 @@ from wikitopics.model.rotation import (
     transposed,
     varimax,
 )
-from wikitopics.model.schedules import ROTATED_TOPICS
 
 K = 5
 W = 60
@@ -158,6 +158,14 @@ def test_topics_do_not_start_over(kind, size, options):
     model = kinds.load(kind).create(K, W, size, options)
     learnt(model, texts)
     assert model.updates == -(-size // 200)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_documents_too_few_to_start_over_from_are_not_kept_to_the_end(kind):
+    texts = planted(0, n=600)
+    model = learnt(kinds.load(kind).create(K, W, 600), texts)
+    assert model.updates == 3
+    assert not [key for key in model.state() if key.startswith("first_")]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -107,7 +107,7 @@ def build(path: Path, recipe: Recipe | None = None) -> Path:
         models=specs,
         batch_sizes=(1024,) * len(specs),
     )
-    create(path, settings, Beginning(words, [row(0, 0, 1.0)] * settings.n_models))
+    create(path, settings, Beginning(words, [row(0, 0, 1.0)] * settings.n_all_models))
     store = SessionWriter(path)
     if recipe.state not in {"new", "starting"}:
         points = measured_at(recipe.articles)

@@ -24,9 +24,9 @@ from wikitopics.session.errors import SessionError
 from wikitopics.session.records import Progress, TrainerActivity
 from wikitopics.session.request import TrainRequest
 from wikitopics.session.settings import default_topics, parse_specs
+from wikitopics.session.training.defaults import default_batch_sizes, default_passes
 from wikitopics.session.training.held_out import Measured
 from wikitopics.session.training.monitor import Report
-from wikitopics.session.training.new_session import default_batch_sizes, default_passes
 
 FEW = ("--topics", 3, "--held-out", 40, "--batch-size", 64)
 

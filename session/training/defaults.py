@@ -1,0 +1,65 @@
+"""What a new session has if nothing else was asked for, by the number of its documents and topics:
+passes, replicas and the sizes of minibatches (decisions 0050 and 0051)."""
+
+from collections.abc import Sequence
+
+from wikitopics.model.schedules import REREAD_DOCUMENTS
+from wikitopics.session.settings import ModelSpec, load_kind
+
+MOST_PASSES = 10
+"""Further passes improve the models of a small collection very little."""
+MOST_PASSES_OF_FEW = 5
+"""The same with fewer than `REREAD_DOCUMENTS` documents: with more passes, models become worse on
+held-out documents as often as they become better."""
+ENOUGH_READINGS = 50_000
+"""About how many times the documents of a small collection are read, in all passes together."""
+WHOLE_MINIBATCHES = 8192
+"""The documents from which minibatches have their full size in several passes. Below, they shrink
+by halves, down to an eighth, so that steps remain small."""
+REPLICATED_TOPICS = 500
+"""The most topics of all replicas together, by default."""
+REPLICAS_READING_AGAIN = 3
+"""The most replicas of each model in several passes, by default: all passes but the first are
+nothing but learning."""
+
+
+def default_passes(documents: int) -> int:
+    """The number of passes over this many documents, for about 50,000 readings; at most ten, or
+    five if there are very few."""
+    most = MOST_PASSES if documents >= REREAD_DOCUMENTS else MOST_PASSES_OF_FEW
+    passes = ENOUGH_READINGS // max(1, documents)
+    return max(1, min(most, passes))
+
+
+def default_replicas(models: Sequence[ModelSpec], passes: int) -> int:
+    """The replicas of each of these models, so that a session of so many passes hardly takes
+    longer."""
+    topics = sum(spec.topics for spec in models)
+    most = min(load_kind(spec.kind).default_replicas for spec in models)
+    if passes > 1:
+        most = min(most, REPLICAS_READING_AGAIN)
+    return min(most, REPLICATED_TOPICS // topics)
+
+
+def default_batch_size(usual: int, documents: int) -> int:
+    """The largest minibatch in several passes over this many documents; ``usual``: that of the kind
+    of model."""
+    if documents < REREAD_DOCUMENTS:
+        return usual
+    smaller = 1
+    while smaller < 8 and documents * smaller < WHOLE_MINIBATCHES:
+        smaller *= 2
+    return max(1, usual // smaller)
+
+
+def default_batch_sizes(
+    specs: Sequence[ModelSpec], sizes: tuple[int, ...], documents: int
+) -> tuple[int, ...]:
+    """The models' ``sizes`` for several passes over this many documents. Those that were asked for
+    stay, and all do if they would no longer divide the largest."""
+    smaller = []
+    for spec, size in zip(specs, sizes, strict=True):
+        smaller.append(spec.batch_size or default_batch_size(size, documents))
+    if any(max(smaller) % size for size in smaller):
+        return sizes
+    return tuple(smaller)
