@@ -48,6 +48,9 @@ DECORRELATED_AFTER = 1500
 """The number of documents after which topics are decorrelated half as far as in the end."""
 LATEST_START = 0.6
 """The share of a corpus after which its topics no longer start over."""
+MOST_FIRST_WORDS = 8_000_000
+"""The most distinct words of all first documents together, which every state holds: with more,
+topics do not start over."""
 LEARNT_AGAIN = 1024
 """The documents of a minibatch when the first documents are learnt again."""
 ROTATED_TEXTS = 1_000
@@ -388,8 +391,8 @@ class DirichletAllocation(LambdaModel):
         first = self._first_documents(batch, before)
         if first is None:
             return theta
-        self._start_over(first)
-        return self.infer(batch)
+        has_started_over = self._start_over(first)
+        return self.infer(batch) if has_started_over else theta
 
     @abstractmethod
     def _step(self, batch: Minibatch) -> NDArray[np.float32]:
@@ -413,11 +416,16 @@ class DirichletAllocation(LambdaModel):
         first = Minibatch.concatenate([earlier, batch])
         in_all = recipe.corpus(self.n_documents, self._seen, self._amount)
         due = recipe.rotated_at(in_all, self.n_topics)
-        if self._amount < due or first.D < ROTATED_TEXTS:
+        if first.D < ROTATED_TEXTS:
+            is_over = len(first.word_ids) > MOST_FIRST_WORDS
+            self._first = None if is_over else first
+            return None
+        is_over = due > LATEST_START * in_all or len(first.word_ids) > MOST_FIRST_WORDS
+        if self._amount < due and not is_over:
             self._first = first
             return None
         self._first = None
-        return first if due <= LATEST_START * in_all else None
+        return None if is_over else first
 
     def _can_rotate(self) -> bool:
         """Whether topics start over from the first documents: not with a half-life, when they never
@@ -427,8 +435,9 @@ class DirichletAllocation(LambdaModel):
         untouched = self._rebirth is None and not len(self._topics.seed_words)
         return possible and untouched and self._words_read is not None and not self._largest_share
 
-    def _start_over(self, first: Minibatch) -> None:
-        """Start over from rotated components of the first documents, and learn these again.
+    def _start_over(self, first: Minibatch) -> bool:
+        """Start over from rotated components of the first documents, and learn these again, unless
+        they have too few components; returns whether they had enough.
 
         They are all documents so far, so whatever counts documents or words ends where it was.
         """
@@ -438,12 +447,15 @@ class DirichletAllocation(LambdaModel):
         fresh = rotation.first_topics(
             first, self.n_words, self.n_topics, self._random, self._workers
         )
+        if fresh is None:
+            return False
         fresh = fresh[:, mixture.matched(fresh, topics.hat, 0)]  # in the order of the topics
         fresh *= topics.total_hat.sum() / self.n_topics
         topics.replace(np.arange(self.n_topics), fresh)
         self._count_anew()
         for start in range(0, first.D, LEARNT_AGAIN):
             self._step(first[start : start + LEARNT_AGAIN])
+        return True
 
     def _count_anew(self) -> None:
         """Set what counts the documents seen to 0."""

@@ -39,6 +39,9 @@ ROTATED_WORDS = 3_000
 """The most words by which directions are rotated: those that vary most."""
 OF_ALL_WORDS = 0.1
 """The share of the mean of all words in a first topic."""
+NEGLIGIBLE = 1e-6
+"""The singular value, relative to the largest one, from which on a direction is nothing but
+rounding errors."""
 ROW_BLOCK = 512
 """The number of rows of a block of work."""
 
@@ -149,7 +152,8 @@ def components(
     random: np.random.Generator,
     workers: Threads,
 ) -> tuple[Floats, Floats]:
-    """V S, (W, n), and U, (D, n), by subspace iteration (Halko, Martinsson and Tropp 2011)."""
+    """V S, (W, n), and U, (D, n), by subspace iteration (Halko, Martinsson and Tropp 2011); columns
+    of 0 where the texts vary in fewer directions."""
     lengths = np.repeat(np.maximum(texts.lengths(), 1), np.diff(texts.indptr))
     Y = of_counts(texts, np.sqrt(texts.counts) / lengths**0.25)
     Y_transposed = transposed(Y, n_words)
@@ -167,12 +171,15 @@ def components(
 
 def largest_directions(block: Floats, n: int) -> tuple[Floats, Vector, Vector]:
     """U, (any, n), S, (n,), and V, (m, n), of the n largest singular values of a narrow matrix of m
-    columns."""
+    columns; U has columns of 0 where S is `NEGLIGIBLE`."""
     squares, vectors = np.linalg.eigh(inner(block, block))
     largest = np.argsort(-squares, kind="stable")[:n]
     S = np.sqrt(np.maximum(squares[largest], np.finfo(np.float32).tiny))
     V = vectors[:, largest]
-    U = times(block, V / S)
+    scaled = V / S
+    is_negligible = S / S[0] <= NEGLIGIBLE
+    scaled[:, is_negligible] = 0
+    U = times(block, scaled)
     return U, S, V
 
 
@@ -203,13 +210,16 @@ def first_topics(
     n_topics: int,
     random: np.random.Generator,
     workers: Threads,
-) -> Vector:
-    """(W, K) topics from the rotated components of some texts; columns sum to 1.
+) -> Vector | None:
+    """(W, K) topics from the rotated components of some texts; columns sum to 1. None if the texts
+    vary in fewer than K directions, as those do of which most are equal.
 
     `OF_ALL_WORDS` of each topic is the mean of all words, so that it can gain any word.
     """
     texts = drawn(texts, random)
     loadings, scores = components(texts, n_words, n_topics, random, workers)
+    if not scores.any(axis=0).all():
+        return None
     R = varimax(loadings)
     loadings = times(loadings, R)
     signs = np.sign(np.einsum("wk,wk,wk->k", loadings, loadings, loadings))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from wikitopics.model import Minibatch, kinds
+from wikitopics.model import Minibatch, allocation, kinds
 from wikitopics.model.allocation import ROTATED_TOPICS
 from wikitopics.model.minibatch import Threads
 from wikitopics.model.rotation import (
@@ -158,6 +158,49 @@ def test_topics_do_not_start_over(kind, size, options):
     model = kinds.load(kind).create(K, W, size, options)
     learnt(model, texts)
     assert model.updates == -(-size // 200)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("distinct", [1, K - 1])
+@pytest.mark.parametrize("kind", KINDS)
+def test_topics_do_not_start_over_from_texts_of_which_most_are_equal(kind, distinct):
+    texts = Minibatch.concatenate([planted(0)[:distinct]] * (D // distinct))
+    model = learnt(kinds.load(kind).create(K, W, D), texts)
+    assert model.updates == D // 200
+    assert "first_indptr" not in model.state()
+    assert np.isfinite(model.lambda_).all()
+
+
+@pytest.mark.filterwarnings("error")
+def test_texts_that_are_mostly_empty_have_first_topics_or_none():
+    few = np.zeros((D, W), np.int64)
+    for n_texts in (0, 1, 2 * K):
+        few[:n_texts] = np.random.default_rng(0).integers(1, 90, (n_texts, W))
+        for seed in range(4):
+            random = np.random.default_rng(seed)
+            found = first_topics(Minibatch.from_csr(csr_array(few)), W, K, random, Threads(1))
+            assert found is None or np.allclose(found.sum(axis=0), 1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_first_texts_are_only_kept_as_long_as_topics_may_start_over(kind, monkeypatch):
+    texts = planted(0)
+    many_topics = kinds.load(kind).create(10 * K, W, D)  # each would need more texts than there are
+    learnt(many_topics, texts[:800])
+    assert "first_indptr" in many_topics.state()
+    learnt(many_topics, texts[800:1000])
+    assert "first_indptr" not in many_topics.state()
+    light = kinds.load(kind).create(K, W, D)
+    tiny = Minibatch(texts.indptr, texts.word_ids, texts.counts * np.float32(1e-6))
+    learnt(light, tiny[:1000])
+    assert "first_indptr" not in light.state()
+    monkeypatch.setattr(allocation, "MOST_FIRST_WORDS", len(texts[:600].word_ids))
+    long = kinds.load(kind).create(K, W, D)
+    learnt(long, texts[:600])
+    assert "first_indptr" in long.state()
+    learnt(long, texts[600:])
+    assert "first_indptr" not in long.state()
+    assert long.updates == D // 200
 
 
 @pytest.mark.parametrize("kind", KINDS)
