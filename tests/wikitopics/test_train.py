@@ -123,7 +123,7 @@ def test_replicas_are_told_and_kept(cli, corpus, one_line, asked, replicas, sign
     found = [topic["found"] for topic in cli.json("topics")]
     assert (None not in found) == signs
     listed = cli.ok("topics")
-    assert ("replicas" in listed.err) == signs
+    assert ("Replicas" in listed.err) == signs
     one_line(cli("train", "--replicas", 3), 2, "--replicas 3: this session was made with")
     one_line(cli("train", "--replicas", 12), 2, "from 0 to 11")
 
