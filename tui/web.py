@@ -277,6 +277,8 @@ def serve(path: Path, port: int, signals: Signals, announce: Callable[[int, str]
         announce(listening.getsockname()[1], screens.token)
         signals.tell(lambda _: end.set())
         await end.wait()
+        # Where open files ran out, asyncio goes on trying to accept, on a socket closed by now.
+        loop.set_exception_handler(lambda *_: None)
         server.close()
         await runner.cleanup()
 

@@ -271,6 +271,24 @@ def test_whoever_has_the_token_gets_in_past_hundreds_of_idle_connections(crowded
 
 
 @pytest.mark.interop
+def test_it_ends_quietly_among_more_connections_than_it_has_files_for(crowded):
+    process, address, port = crowded
+    with contextlib.ExitStack() as held:
+        for _ in range(300):
+            one = held.enter_context(connected(port))
+            with contextlib.suppress(ConnectionError):
+                one.sendall(b"GET / HT")
+        assert get(address, urlsplit(address).path)[0] == 200
+        process.send_signal(signal.SIGINT)
+        with contextlib.suppress(ConnectionError):
+            while True:  # until nothing listens any more
+                held.enter_context(connected(port))
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert said.count("\n") == 2, "what it says when it begins, and nothing else"
+
+
+@pytest.mark.interop
 def test_a_connection_is_closed_that_sends_no_whole_request_in_time(crowded):
     _, address, port = crowded
     slow = connected(port)
