@@ -22,7 +22,7 @@ from wikitopics.crawler import unpacking
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.page import LONGEST_TITLE, Page
 from wikitopics.crawler.texts import records as text_lines
-from wikitopics.crawler.texts.files import MOST_NAMED, SeenIds, TextFiles
+from wikitopics.crawler.texts.documents import MOST_NAMED, SeenIds, TextFiles
 
 
 def read(*paths, column=None, **options):
