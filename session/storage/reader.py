@@ -33,6 +33,7 @@ from wikitopics.session.storage.counts import CountsReader
 from wikitopics.session.storage.database import session_errors
 from wikitopics.session.storage.decoding import columns_of
 from wikitopics.session.storage.files import draft_of
+from wikitopics.session.storage.models import ModelReader
 from wikitopics.session.storage.topics import TopicReader
 from wikitopics.session.system import UNKNOWN, Process, in_use, owner_pid
 
@@ -64,9 +65,9 @@ HEARTBEAT = {
 """The columns from which a `Heartbeat` is read."""
 
 
-class SessionReader(TopicReader, ArticleReader, CountsReader):
-    """Everything that can be asked of a session. Articles, topics and word counts have their own
-    modules."""
+class SessionReader(ModelReader, TopicReader, ArticleReader, CountsReader):
+    """Everything that can be asked of a session. Models, topics, articles and word counts have
+    their own modules."""
 
     def heartbeat(self) -> Heartbeat:
         """The last heartbeat of a trainer; in the state "new" if there never was one."""
@@ -75,6 +76,16 @@ class SessionReader(TopicReader, ArticleReader, CountsReader):
             return Heartbeat()
         at, process, state, activity = rows[0]
         return Heartbeat(at, Process.from_text(process), state, activity)
+
+    def newest(self) -> tuple[int, int]:
+        """The numbers of the newest measurement and of the newest snapshot; 0 if there is none.
+
+        While a number stays the same, nothing has been added.
+        """
+        ((measurement, snapshot),) = self._rows(
+            "SELECT (SELECT max(rowid) FROM metrics), (SELECT max(rowid) FROM snapshots)"
+        )
+        return measurement or 0, snapshot or 0
 
     def flow(self) -> list[Flow]:
         """The newest rates, oldest first."""

@@ -56,8 +56,8 @@ from wikitopics.session.storage.database import (
 )
 from wikitopics.session.storage.decoding import columns_of, row_of
 from wikitopics.session.storage.files import draft_of
+from wikitopics.session.storage.models import state_room
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.topics import state_room
 from wikitopics.session.system import Process
 
 if TYPE_CHECKING:

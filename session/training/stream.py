@@ -20,7 +20,7 @@ from wikitopics.session.records import HELD_OUT_ALREADY, KNOWN_ID, NO_KNOWN_WORD
 from wikitopics.session.settings import Settings, load_model
 from wikitopics.session.sources import described
 from wikitopics.session.storage.block import Block
-from wikitopics.session.storage.topics import model_row
+from wikitopics.session.storage.models import model_row
 from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training import schedule
 from wikitopics.session.training.curves import Curves
