@@ -95,8 +95,8 @@ def train(
         [10, 20, 40], make a model of each, lda-10, lda-20 and lda-40, which learn side by side;
         `StoredSession.compare` compares them
     replicas: how many more models learn beside each model with other seeds, at most 11, so that
-        `Topic.found` tells which topics come back; None: 5, or 3 in several passes; fewer for more
-        than 100 topics, 0 for the HDP
+        `Topic.found` tells which topics come back; None: as many as hardly take longer (see
+        --replicas in `wikitopics train --help`)
     vocabulary: a `Vocabulary`, a list of words, or the name or file of one; None builds one from
         the texts, according to the arguments from lang to phrases; lang and digits also
         determine how a list of words is read
