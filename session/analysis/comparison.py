@@ -19,7 +19,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.crawler.texts.kind import EARLIER, Texts
+from wikitopics.crawler.texts.kinds import EARLIER, Texts
 from wikitopics.model import CompletionSet
 from wikitopics.session.analysis.inference import saved_model
 from wikitopics.session.analysis.quality import distinct_words, mean_coherence, mean_found

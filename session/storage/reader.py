@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated
 
-from wikitopics.crawler.texts.kind import BEFORE
+from wikitopics.crawler.texts.kinds import BEFORE
 from wikitopics.session.errors import NoSession, SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import HELD_OUT, PASSES, REPLICAS

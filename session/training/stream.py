@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.crawler.texts.kind import BEFORE, Texts
+from wikitopics.crawler.texts.kinds import BEFORE, Texts
 from wikitopics.model import Minibatch
 from wikitopics.model.minibatch import Threads
 from wikitopics.session.errors import Damaged

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.file_source import silently
 from wikitopics.crawler.page import Markup
-from wikitopics.crawler.texts.kind import MARKUP
+from wikitopics.crawler.texts.kinds import MARKUP
 from wikitopics.extra import NOTEBOOK
 from wikitopics.session import control
 from wikitopics.session.control import InMemoryTexts

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wikitopics.crawler.texts.kind import MARKUP
+from wikitopics.crawler.texts.kinds import MARKUP
 from wikitopics.model import KindError, Metric, kinds
 from wikitopics.model.areas import Areas
 from wikitopics.model.relevance import ownership
