@@ -659,7 +659,7 @@ def test_two_at_once_do_not_take_each_others_texts(path, monkeypatch):
         other one had begun only after this call had written its texts."""
         return owner(path) if InMemoryTexts.of(path).texts.exists() else None
 
-    monkeypatch.setattr("wikitopics.training.run.owner", owner_once_texts_are_written)
+    monkeypatch.setattr("wikitopics.in_python.run.owner", owner_once_texts_are_written)
     path.parent.mkdir()
     says = (
         f"in use by another trainer .pid {os.getpid()}.; watch it with `wikitopics watch --session "
@@ -817,7 +817,7 @@ def test_numbers_of_topics_that_make_no_sense_begin_nothing(home, topics, error,
 
 
 def test_without_pandas_no_numbers_of_topics_are_tried(home, monkeypatch):
-    monkeypatch.setattr("wikitopics.training.run.find_spec", lambda name: None)
+    monkeypatch.setattr("wikitopics.in_python.run.find_spec", lambda name: None)
     with pytest.raises(ValueError, match="vary_topics needs pandas: "):
         wt.vary_topics(TEXTS, [3, 6])
     assert not list(home.glob("*.db"))
