@@ -18,7 +18,7 @@ from benchmarks.data import Corpus
 from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import cpu_seconds, growing, held_out, learn_all, train, words
 from wikitopics.model import Minibatch, kinds
-from wikitopics.model.replicas import MATCHED_WORDS, WORDS, found
+from wikitopics.model.replicas import MATCHED_WORDS, WORDS, found_in_replicas
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -76,7 +76,7 @@ def measure(kind: str, corpus: Corpus) -> Figures:
             for replica in range(1, REPLICAS + 1)
         ]
         leading = model.top_words(MATCHED_WORDS)
-        of_topics["found"] += found(leading, replicas)[in_use].tolist()
+        of_topics["found"] += found_in_replicas(leading, replicas)[in_use].tolist()
         ids = leading[0][:, :WORDS]
         for name, of_runs in in_runs.items():
             share_of_runs = np.mean([comes_back(ids, of_run) for of_run in of_runs], axis=0)

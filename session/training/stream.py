@@ -81,8 +81,8 @@ class Stream:
         self._curves = Curves(store, self.models, replicas)
         self.dirty = False
         """Whether a commit would write anything new."""
-        if self._curves.reference.found is not None:
-            self._changes.reference.append(self._curves.reference.found)
+        if self._curves.reference.to_store is not None:
+            self._changes.reference.append(self._curves.reference.to_store)
             self.dirty = True
         self._measured_on: HeldOut | None = None
         """The held-out articles as they are measured on, once they are."""

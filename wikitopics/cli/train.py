@@ -141,7 +141,7 @@ def _tell_how_topics_vary(path: Path, tell: Say) -> None:
     try:
         with reading(path) as reader:
             settings = reader.settings()
-            if not vary_in_topics(settings.models):
+            if not vary_in_topics((model.kind, model.topics) for model in settings.models):
                 return
             result = compare([reader])
     except SessionError as error:  # such as nothing held out: all is saved nevertheless
