@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.data import Corpus, split
-from benchmarks.harness import Figures, Points
+from benchmarks.harness import Experiment, Figures, Points
 from wikitopics.model import CompletionSet, Minibatch, OnlineLDA
 from wikitopics.model.coherence import Occurrences, npmi_of_words
 from wikitopics.model.online import IN_USE, top_words
@@ -22,8 +23,33 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 T = TypeVar("T")
+KINDS = {"lda": "online LDA", "scvb0": "SCVB0", "hdp": "online HDP"}
+"""Our kinds of models, and how docs call them."""
 PRIORS = (0.01, 0.03, 0.1, 0.3)
 """Each is tried as the alpha of `best_score`."""
+
+
+# -- experiments -----------------------------------------------------------------
+
+
+def add_for_each(
+    experiment: Experiment,
+    corpora: Sequence[Corpus],
+    measure: Callable[[str, Corpus], Figures],
+) -> None:
+    """Add a point for each of these corpora and each of `KINDS`."""
+    for corpus in corpora:
+        for kind in KINDS:
+            experiment.add(f"{corpus}_{kind}", partial(measure, kind, corpus))
+
+
+def of_kinds(points: Points, corpus: Corpus) -> Iterator[tuple[str, Figures]]:
+    """(label, figures) of each of `KINDS` that was measured on this corpus, as `add_for_each` has
+    named the points."""
+    for kind, label in KINDS.items():
+        figures = points.get(f"{corpus}_{kind}")
+        if figures:
+            yield label, figures
 
 
 # -- articles --------------------------------------------------------------------

@@ -23,7 +23,7 @@ SHARED = 8
 than another run needs to be told to have it, since replicas also share the order of documents."""
 
 
-def found(leading: Leading, of_replicas: Sequence[Leading]) -> NDArray[np.float32]:
+def found_in_replicas(leading: Leading, of_replicas: Sequence[Leading]) -> NDArray[np.float32]:
     """(K,) the part of the replicas that have each topic, from 0 to 1.
 
     The topics of each replica are matched with the model's one to one. leading, of_replicas: the
@@ -38,7 +38,7 @@ def has_topics(leading: Leading, of_replica: Leading) -> NDArray[np.bool_]:
     """(K,) whether a replica has each topic."""
     ids, _ = leading
     ids_of_replica, _ = of_replica
-    partners = matched(leading, of_replica)
+    partners = partners_in_replica(leading, of_replica)
     words = ids[:, :WORDS]
     words_of_partners = ids_of_replica[partners, :WORDS]
     is_shared = words[:, :, None] == words_of_partners[:, None, :]
@@ -48,7 +48,7 @@ def has_topics(leading: Leading, of_replica: Leading) -> NDArray[np.bool_]:
     return has
 
 
-def matched(leading: Leading, of_replica: Leading) -> NDArray[np.intp]:
+def partners_in_replica(leading: Leading, of_replica: Leading) -> NDArray[np.intp]:
     """(K,) for each topic, the replica's topic that is matched with it: so that the sum of all
     affinities is as large as it can be.
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from wikitopics.crawler.dumps.kind import YES
+from wikitopics.crawler.dumps.kinds import YES
 from wikitopics.crawler.texts.files import GIVEN
 from wikitopics.own_files import open_own
 from wikitopics.processes import start_python

@@ -12,7 +12,7 @@ from wikitopics.crawler.mediawiki.kinds import ENGLISH, LANG
 from wikitopics.crawler.page import SURROGATE
 from wikitopics.crawler.source import Asked, Identity, PageKind, SourceKind
 from wikitopics.crawler.texts.files import GIVEN
-from wikitopics.crawler.texts.kind import BEFORE, EARLIER, MARKUP, TEXTS, Texts
+from wikitopics.crawler.texts.kinds import BEFORE, EARLIER, MARKUP, TEXTS, Texts
 from wikitopics.model.options import HALF_LIFE
 from wikitopics.option import OptionValues, flag
 from wikitopics.session import __version__, sources

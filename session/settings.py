@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from wikitopics.model import KindError, kinds
 from wikitopics.model.options import Value
@@ -77,15 +77,6 @@ class ModelSpec:
         if self.name == self.kind:
             del values["name"]
         return f"{self.kind}:" + ",".join(f"{key}={value}" for key, value in values.items())
-
-
-class Sized(Protocol):
-    """What any record of a model tells of it."""
-
-    @property
-    def kind(self) -> str: ...
-    @property
-    def topics(self) -> int: ...
 
 
 def default_topics(kind: type[OnlineModel], documents: float) -> int:
@@ -157,10 +148,11 @@ def _varied(text: str, shared: Mapping[str, object], topics: str) -> ModelSpec:
     return replace(spec, name=name)
 
 
-def vary_in_topics(models: Sequence[Sized]) -> bool:
-    """Whether models of one kind differ in their number of topics."""
-    kinds_in_sizes = {(model.kind, model.topics) for model in models}
-    return len(kinds_in_sizes) > len({model.kind for model in models})
+def vary_in_topics(models: Iterable[tuple[str, int]]) -> bool:
+    """Whether models of one kind differ in their number of topics; (kind, topics) of each."""
+    different = set(models)
+    kinds_of_models = {kind for kind, _ in different}
+    return len(different) > len(kinds_of_models)
 
 
 def shared_value(kind: str, key: str, value: object) -> Value | None:

@@ -17,9 +17,9 @@ from wikitopics.session.options import OWN, RUN
 BUILT_IN = {
     "api": "wikitopics.crawler.mediawiki.kinds:Api",
     "html": "wikitopics.crawler.mediawiki.kinds:Html",
-    "dump": "wikitopics.crawler.dumps.kind:Dump",
+    "dump": "wikitopics.crawler.dumps.kinds:Dump",
     "recent": "wikitopics.crawler.mediawiki.kinds:Recent",
-    "texts": "wikitopics.crawler.texts.kind:Texts",
+    "texts": "wikitopics.crawler.texts.kinds:Texts",
     "counts": "wikitopics.session.training.counts:Counts",
     "demo": "wikitopics.crawler.embedded:Demo",
 }

@@ -21,6 +21,9 @@ if not os.path.isdir(os.path.join(os.path.dirname(__file__), "session")):
 
 if TYPE_CHECKING:  # `as` marks these names as exported
     from wikitopics.crawler.checking import check_source as check_source
+    from wikitopics.in_python.run import train as train
+    from wikitopics.in_python.run import vary_topics as vary_topics
+    from wikitopics.in_python.words import words as words
     from wikitopics.model import SCVB0 as SCVB0
     from wikitopics.model import BatchLDA as BatchLDA
     from wikitopics.model import Minibatch as Minibatch
@@ -40,9 +43,6 @@ if TYPE_CHECKING:  # `as` marks these names as exported
     from wikitopics.stored import delete as delete
     from wikitopics.stored import open as open
     from wikitopics.stored import sessions as sessions
-    from wikitopics.training.run import train as train
-    from wikitopics.training.run import vary_topics as vary_topics
-    from wikitopics.training.words import words as words
     from wikitopics.vocab import ENGLISH_STOP_WORDS as ENGLISH_STOP_WORDS
     from wikitopics.vocab import UnknownVocabulary as UnknownVocabulary
     from wikitopics.vocab import Vocabulary as Vocabulary
@@ -71,9 +71,9 @@ _HOME = {
     "document_completion": "wikitopics.model",
     "open": "wikitopics.stored",
     "sessions": "wikitopics.stored",
-    "train": "wikitopics.training.run",
-    "vary_topics": "wikitopics.training.run",
-    "words": "wikitopics.training.words",
+    "train": "wikitopics.in_python.run",
+    "vary_topics": "wikitopics.in_python.run",
+    "words": "wikitopics.in_python.words",
 }
 """The module of each public name."""
 

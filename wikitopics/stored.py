@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, Self, SupportsIndex, overload
 
 import numpy as np
 
-from wikitopics.crawler.texts.kind import MARKUP
+from wikitopics.crawler.texts.kinds import MARKUP
 from wikitopics.extra import REPORT
 from wikitopics.model import Minibatch
 from wikitopics.session.analysis import formats, frames, inference, listing, report, similar

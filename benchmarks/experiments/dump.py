@@ -30,7 +30,7 @@ from benchmarks.measuring import timed
 from benchmarks.processes import family, memory_mb
 from benchmarks.range_server import serving
 from tests.wiki import SizedArticles, words_for_bytes
-from wikitopics.crawler.dumps.kind import Dump
+from wikitopics.crawler.dumps.kinds import Dump
 from wikitopics.crawler.embedded.corpus import Writer, load_sample
 from wikitopics.crawler.source import Asked
 from wikitopics.session.training.opening import open_source

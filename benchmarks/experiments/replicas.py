@@ -8,7 +8,6 @@ most probable words with one of the run's topics.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,15 +15,23 @@ from numpy.typing import NDArray
 
 from benchmarks.data import Corpus
 from benchmarks.harness import Experiment, Figures, Points, table
-from benchmarks.measuring import cpu_seconds, growing, held_out, learn_all, train, words
+from benchmarks.measuring import (
+    add_for_each,
+    cpu_seconds,
+    growing,
+    held_out,
+    learn_all,
+    of_kinds,
+    train,
+    words,
+)
 from wikitopics.model import Minibatch, kinds
-from wikitopics.model.replicas import MATCHED_WORDS, WORDS, found
+from wikitopics.model.replicas import MATCHED_WORDS, WORDS, found_in_replicas
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EXPERIMENT = Experiment("replicas", "whether topics come back, and how well `found` tells which")
-KINDS = {"lda": "online LDA", "scvb0": "SCVB0", "hdp": "online HDP"}
 CORPORA: tuple[Corpus, ...] = ("full", "short")
 MODELS = 2
 """Models whose `found` is compared, each with replicas of its own."""
@@ -76,7 +83,7 @@ def measure(kind: str, corpus: Corpus) -> Figures:
             for replica in range(1, REPLICAS + 1)
         ]
         leading = model.top_words(MATCHED_WORDS)
-        of_topics["found"] += found(leading, replicas)[in_use].tolist()
+        of_topics["found"] += found_in_replicas(leading, replicas)[in_use].tolist()
         ids = leading[0][:, :WORDS]
         for name, of_runs in in_runs.items():
             share_of_runs = np.mean([comes_back(ids, of_run) for of_run in of_runs], axis=0)
@@ -105,19 +112,14 @@ def reliability(of_topics: dict[str, list[float]]) -> list[list[float | None]]:
     return rows
 
 
-for _corpus in CORPORA:
-    for _kind in KINDS:
-        EXPERIMENT.add(f"{_corpus}_{_kind}", partial(measure, _kind, _corpus))
+add_for_each(EXPERIMENT, CORPORA, measure)
 
 
 def back(points: Points) -> str:
     """How many topics come back, by what `found` says."""
     rows = []
     for corpus in CORPORA:
-        for kind, label in KINDS.items():
-            of_point = points.get(f"{corpus}_{kind}")
-            if not of_point:
-                continue
+        for label, of_point in of_kinds(points, corpus):
             cells = [
                 f"{same:.2f}, {others:.2f} ({n:.0f})" if same is not None else "-"
                 for n, _, same, others in of_point["reliability"]
@@ -140,10 +142,7 @@ def plot(points: Points) -> Figure:
     figure, panels = pyplot.subplots(1, len(CORPORA), figsize=(10, 4.6), layout="constrained")
     for axes, corpus in zip(panels, CORPORA, strict=True):
         axes.plot([0, 1], [0, 1], color="gray", linewidth=0.8)
-        for kind, label in KINDS.items():
-            of_point = points.get(f"{corpus}_{kind}")
-            if not of_point:
-                continue
+        for label, of_point in of_kinds(points, corpus):
             measured = [row for row in of_point["reliability"] if row[1] is not None]
             sizes = [4 * row[0] for row in measured]
             said = [row[1] for row in measured]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from benchmarks.data import Corpus, batch_of
 from benchmarks.harness import Experiment, Figures, Points, table
-from benchmarks.measuring import growing, learn_all, train, words
+from benchmarks.measuring import add_for_each, growing, learn_all, of_kinds, train, words
 from wikitopics.model import Minibatch, OnlineModel, kinds
 from wikitopics.session.analysis import similar
 from wikitopics.session.analysis.similar import Recorded, Words
@@ -39,7 +38,6 @@ SHORTEST, LONGEST = 5, 25
 """A stub has so many words, without the last."""
 ASKED = 500
 CORPORA_ASKED: tuple[Corpus, ...] = ("short", "full")
-KINDS = {"lda": "online LDA", "scvb0": "SCVB0", "hdp": "online HDP"}
 WAYS = {
     "hellinger": "Hellinger distance",
     "topics": "likeness of topics",
@@ -183,21 +181,16 @@ def measure(kind: str, corpus: Corpus) -> Figures:
     return found
 
 
-for _corpus in CORPORA_ASKED:
-    for _kind in KINDS:
-        EXPERIMENT.add(f"{_corpus}_{_kind}", partial(measure, _kind, _corpus))
+add_for_each(EXPERIMENT, CORPORA_ASKED, measure)
 
 
 def _cells(points: Points, ways: dict[str, str]) -> str:
     rows = []
     for corpus in CORPORA_ASKED:
-        for kind, label in KINDS.items():
-            found = points.get(f"{corpus}_{kind}")
-            if not found:
-                continue
+        for label, of_point in of_kinds(points, corpus):
             for way, name in ways.items():
-                of_halves = found[f"halves_{way}"]
-                of_stubs = found[f"stubs_{way}"]
+                of_halves = of_point[f"halves_{way}"]
+                of_stubs = of_point[f"stubs_{way}"]
                 cells = [f"{value:.1%}" for value in (*of_halves, *of_stubs)]
                 rows.append((f"{corpus} articles, {label}: {name}", *cells))
     head = ("", "twin first", "among ten", "stubs among ten")

@@ -7,14 +7,23 @@ nothing. The same trained topics are read with each setting, since learning does
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from benchmarks.data import CORPORA, Corpus
 from benchmarks.harness import Experiment, Figures, Points, figures, table
-from benchmarks.measuring import common_score, growing, held_out, learn_all, quality, train, words
+from benchmarks.measuring import (
+    add_for_each,
+    common_score,
+    growing,
+    held_out,
+    learn_all,
+    of_kinds,
+    quality,
+    train,
+    words,
+)
 from wikitopics.model import kinds
 
 if TYPE_CHECKING:
@@ -24,7 +33,6 @@ EXPERIMENT = Experiment("words", "topics that share fewer words, and what that c
 SEEDS = range(3)
 TIMES = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
 """The default decorrelation is multiplied by each of these."""
-KINDS = {"lda": "online LDA", "scvb0": "SCVB0", "hdp": "online HDP"}
 PEERS = {
     "gibbs_lda": ("Gibbs sampling", "s"),
     "bigartm": ("BigARTM", "^"),
@@ -69,20 +77,15 @@ def measure(kind: str, corpus: Corpus) -> Figures:
     return dict(zip(names, means, strict=True))
 
 
-for _corpus in CORPORA:
-    for _kind in KINDS:
-        EXPERIMENT.add(f"{_corpus}_{_kind}", partial(measure, _kind, _corpus))
+add_for_each(EXPERIMENT, CORPORA, measure)
 
 
 def without_and_with(points: Points) -> str:
     rows = []
     for corpus in CORPORA:
-        for kind, label in KINDS.items():
-            found = points.get(f"{corpus}_{kind}")
-            if not found:
-                continue
+        for label, of_point in of_kinds(points, corpus):
             for name, setting in (("times0", "without"), ("times1", "by default")):
-                reading = Reading(*found[name])
+                reading = Reading(*of_point[name])
                 rows.append(
                     (
                         f"{corpus} articles: {label}, {setting}",
@@ -106,11 +109,8 @@ def frontier(points: Points) -> Figure:
     figure, panels = pyplot.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
     titles = {"npmi": "NPMI of ten words", "distinct": "distinct words"}
     for axes, (measured, title) in zip(panels, titles.items(), strict=True):
-        for kind, label in KINDS.items():
-            found = points.get(f"full_{kind}")
-            if not found:
-                continue
-            curve = [Reading(*reading) for reading in found.values()]
+        for label, of_point in of_kinds(points, "full"):
+            curve = [Reading(*reading) for reading in of_point.values()]
             scores = [reading.by_peers_scorer for reading in curve]
             values = [getattr(reading, measured) for reading in curve]
             (line,) = axes.plot(scores, values, marker=".", label=label)

@@ -17,14 +17,9 @@ from msgspec import Meta
 from wikitopics.crawler.errors import BadPosition, CrawlerError, TransientError
 from wikitopics.crawler.http.rules import RateLimits
 from wikitopics.crawler.http.wire import Reply, interval
-from wikitopics.crawler.mediawiki.wiki import (
-    MOST_PAGES,
-    TEXTS,
-    Gathering,
-    QueryAnswer,
-    Wiki,
-    read_answer,
-)
+from wikitopics.crawler.mediawiki.gathering import Gathering
+from wikitopics.crawler.mediawiki.replies import QueryAnswer, read_answer
+from wikitopics.crawler.mediawiki.wiki import MOST_PAGES, TEXTS, Wiki
 from wikitopics.crawler.page import LARGEST_ID, SourceInfo
 from wikitopics.crawler.source import PageBatch, Position
 

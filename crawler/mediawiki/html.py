@@ -18,7 +18,8 @@ from wikitopics.crawler.errors import BadPosition, CrawlerError, TransientError,
 from wikitopics.crawler.http.rules import Robots
 from wikitopics.crawler.http.wire import Reply, Wanted
 from wikitopics.crawler.mediawiki.api import CrawlPass, PageId
-from wikitopics.crawler.mediawiki.wiki import SITEINFO, Wiki
+from wikitopics.crawler.mediawiki.siteinfo import SITEINFO
+from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.page import Page, Skip, SourceInfo
 from wikitopics.crawler.source import PageBatch, Position
 

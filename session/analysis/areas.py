@@ -113,16 +113,16 @@ def areas(reader: SessionReader, model: str, n: int | None = None) -> list[Area]
     """The areas of a model's topics, the largest first, then "other"; with ``n``, the tree of the
     topics in areas is cut into this many."""
     with reader.one_moment():
-        found = atlas(reader, model)
-        if found is None:
+        topic_map = atlas(reader, model)
+        if topic_map is None:
             return []
         if n is None:
-            return list(found.areas)
+            return list(topic_map.areas)
         newest = reader.newest_words(model)
         assert newest is not None
         words = reader.vocabulary()
         given_names = reader.names_given(model)
-    grouping = found.grouping
+    grouping = topic_map.grouping
     in_areas = np.flatnonzero(grouping.of_topic[grouping.topics] != OTHER)
     topics = grouping.topics[in_areas]
     nodes = tree(
@@ -142,7 +142,7 @@ def areas(reader: SessionReader, model: str, n: int | None = None) -> list[Area]
         _area(number, joined(chosen[number]), group, newest, given_names)
         for number, group in zip(numbers, groups, strict=True)
     ]
-    return cut_areas + [area for area in found.areas if area.is_other]
+    return cut_areas + [area for area in topic_map.areas if area.is_other]
 
 
 def topic_tree(reader: SessionReader, model: str) -> tuple[Branch, ...]:
@@ -152,14 +152,14 @@ def topic_tree(reader: SessionReader, model: str) -> tuple[Branch, ...]:
     """
     with reader.one_moment():
         newest = reader.newest_words(model)
-        found = atlas(reader, model)
-        if newest is None or found is None:
+        topic_map = atlas(reader, model)
+        if newest is None or topic_map is None:
             return ()
         topic_names = reader.topic_names(model)
         words = reader.vocabulary()
-    in_use = found.grouping.topics
+    in_use = topic_map.grouping.topics
     K = len(topic_names)
-    nodes = _nodes(found)
+    nodes = _nodes(topic_map)
     # Nodes number the topics in use from 0, and the groups after them; branches number all topics.
     number_of = [*in_use.tolist(), *range(K, K + len(in_use))]
     parent_of = {}
@@ -182,19 +182,19 @@ def topic_tree(reader: SessionReader, model: str) -> tuple[Branch, ...]:
 
 
 def in_drawing_order(
-    branches: Sequence[Branch], found: Sequence[Area]
+    branches: Sequence[Branch], all_areas: Sequence[Area]
 ) -> list[tuple[Area, list[int]]]:
     """The areas, each with its topics, in the order of the tree: "other" is last."""
-    area_of = {topic: area for area in found for topic in area.topics}
+    area_of = {topic: area for area in all_areas for topic in area.topics}
     if len(area_of) <= 1:  # then the tree has no groups, and no root
         return [(area, [topic]) for topic, area in area_of.items()]
     root = branches[-1]
     return [(area, list(topics)) for area, topics in groupby(root.topics, area_of.__getitem__)]
 
 
-def _nodes(found: Atlas) -> tuple[Node, ...]:
-    numbers = [found.area_of[topic].number for topic in found.grouping.topics.tolist()]
-    return tree(found.grouping.far, np.array(numbers, np.int64))
+def _nodes(topic_map: Atlas) -> tuple[Node, ...]:
+    numbers = [topic_map.area_of[topic].number for topic in topic_map.grouping.topics.tolist()]
+    return tree(topic_map.grouping.far, np.array(numbers, np.int64))
 
 
 def _by_words(newest: TopWords) -> Areas:

@@ -19,7 +19,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.crawler.texts.kind import EARLIER, Texts
+from wikitopics.crawler.texts.kinds import EARLIER, Texts
 from wikitopics.model import CompletionSet
 from wikitopics.session.analysis.inference import saved_model
 from wikitopics.session.analysis.quality import distinct_words, mean_coherence, mean_found
@@ -34,7 +34,7 @@ from wikitopics.vocab.rules import Rule
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedModel:
     """One model of one session, and its score."""
 
     session: str
@@ -70,21 +70,21 @@ class Comparison:
 
     articles: int
     """The number of articles scored."""
-    models: Sequence[Compared]
+    models: Sequence[ComparedModel]
     """The models, the best first."""
     remarks: tuple[str, ...]
     """What was assumed, and what was not known."""
 
-    def by_topics(self) -> list[Compared]:
+    def by_topics(self) -> list[ComparedModel]:
         """The models of each session and kind together, in the order of their numbers of topics,
         which makes a curve; those of the best model come first."""
-        families: dict[tuple[str, str], list[Compared]] = {}
+        families: dict[tuple[str, str], list[ComparedModel]] = {}
         for model in self.models:
             families.setdefault((model.session, model.kind), []).append(model)
         ordered = [sorted(family, key=lambda model: model.topics) for family in families.values()]
         return list(chain.from_iterable(ordered))
 
-    def level(self) -> list[Compared]:
+    def level(self) -> list[ComparedModel]:
         """The models that the articles scored do not tell from the best."""
         _, *others = self.models
         return [model for model in others if -model.difference <= model.margin]
@@ -130,7 +130,7 @@ def compare(
             raise SessionError(
                 "no held-out article has two different words: there is nothing to predict"
             )
-        scored: list[tuple[Compared, NDArray[np.float64]]] = []
+        scored: list[tuple[ComparedModel, NDArray[np.float64]]] = []
         for session in sessions:
             for model in session.reader.model_statuses():
                 nats = completion.nats(saved_model(session.reader, model.name))
@@ -139,7 +139,7 @@ def compare(
                     raise Damaged(
                         f"model {model.name} of {session.name} gives no finite likelihood"
                     )
-                compared = Compared(
+                compared = ComparedModel(
                     session=session.name,
                     model=model.name,
                     kind=model.kind,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.crawler.texts.kind import BEFORE
+from wikitopics.crawler.texts.kinds import BEFORE
 from wikitopics.extra import NOTEBOOK
 from wikitopics.session.analysis.comparison import compare
 from wikitopics.session.errors import BadUsage, Damaged

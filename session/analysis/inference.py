@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from wikitopics.crawler.markup.texts import page_links, prose
 from wikitopics.crawler.page import Markup, Page, SourceInfo
-from wikitopics.crawler.texts.kind import MARKUP
+from wikitopics.crawler.texts.kinds import MARKUP
 from wikitopics.model import Minibatch, OnlineModel
 from wikitopics.model.coherence import Occurrences
 from wikitopics.model.relevance import RELEVANCE

@@ -11,8 +11,8 @@ from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow
 from wikitopics.session.sources import described, noun, singular
 from wikitopics.session.storage.block import Counted, from_zero, gather
-from wikitopics.session.storage.proportions import title_key
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.recorded import title_key
 
 SHRUNK_BY = 30
 """The proportions of an article count as if it had so many more words, with topics as in the

@@ -1,25 +1,23 @@
-"""The articles read and their topics in each model, and those among them whose topics are inferred
-again.
+"""The articles read and their largest topics in each model, and those among them whose topics are
+inferred again.
 
-The tables are `articles` and `recent`; the proportions of articles are in `proportions.py`.
+The tables are `articles` and `recent`; the proportions of articles are in `recorded.py`.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from sqlite3 import Connection
 from struct import pack
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.session.errors import Damaged, SessionError
-from wikitopics.session.options import KEEP_ARTICLES
+from wikitopics.session.errors import Damaged
 from wikitopics.session.records import (
-    JSON,
     TITLES,
     ArticleRow,
     Count,
@@ -30,19 +28,10 @@ from wikitopics.session.records import (
 )
 from wikitopics.session.settings import ModelSpec
 from wikitopics.session.storage.block import Block
-from wikitopics.session.storage.counts import MOST_BLOCKS, stored_block
+from wikitopics.session.storage.counts import stored_block
 from wikitopics.session.storage.database import ROLES, SMALL, largest_topic, select
-from wikitopics.session.storage.decoding import numbers
 from wikitopics.session.storage.opened import OpenedSession
-from wikitopics.session.storage.proportions import (
-    BLOCK,
-    IS_HELD_OUT,
-    OF_BLOCK,
-    Proportions,
-    RecordedArticles,
-    insert_block,
-    most_bytes,
-)
+from wikitopics.session.storage.proportions import Proportions
 
 LARGEST = np.dtype(">u2")
 """`articles.topics`: for each model in turn, the largest topic and its proportion in
@@ -179,33 +168,6 @@ def renew_topics(db: Connection, seqs: Sequence[int], topics: ArticleTopics) -> 
     db.executemany("UPDATE articles SET topics = ? WHERE seq = ?", rows)
 
 
-def insert_held_out_topics(db: Connection, block: Block, topics: ArticleTopics, most: int) -> None:
-    """Add the topics of all held-out articles, in the order of the stream; ``most``: the most
-    articles in a row of `blocks`."""
-    rows = db.execute("SELECT seq FROM articles WHERE role = 1 ORDER BY seq").fetchall()
-    seqs = [seq for (seq,) in rows]
-    if len(seqs) != len(block):
-        raise Damaged("held_out and articles do not match")
-    renew_topics(db, seqs, topics)
-    if not topics.proportions:
-        return
-    start = 0
-    for stop in range(1, len(seqs) + 1):
-        is_last = stop == len(seqs)
-        is_full = stop - start == most
-        if is_last or is_full or seqs[stop] != seqs[stop - 1] + 1:
-            parts = [of_model[start:stop] for of_model in topics.proportions]
-            insert_block(db, block[start:stop], parts, seqs[start])
-            start = stop
-
-
-def drop_held_out_topics(db: Connection) -> None:
-    """Remove the topics of held-out articles."""
-    for table in ("proportions", "blocks"):
-        db.execute(f"DELETE FROM {table} AS b WHERE {IS_HELD_OUT}")
-    db.execute("UPDATE articles SET topics = NULL WHERE role = 1 AND topics IS NOT NULL")
-
-
 def replace_articles(
     db: Connection,
     block: Block,
@@ -291,7 +253,7 @@ def most_about(
 
 
 class ArticleReader(OpenedSession):
-    """Questions about articles, and about the proportions of all of them at once."""
+    """Questions about articles."""
 
     def recent_articles(self, limit: int = 50, up_to: int | None = None) -> list[ArticleRow]:
         """The newest articles, newest first; ``up_to``: from this number (`seq`) down."""
@@ -449,137 +411,6 @@ class ArticleReader(OpenedSession):
             seqs += range(first + start, first + start + len(part))
         return seqs, Block.concatenate(parts)
 
-    def check_proportions(self) -> None:
-        """Raise `SessionError` if no article's proportions are recorded, and say why."""
-        if self._rows("SELECT 1 FROM blocks LIMIT 1"):
-            return
-        if self.settings()[KEEP_ARTICLES] != "all":
-            raise SessionError(
-                "topic proportions are not recorded: that needs a session begun with "
-                "--keep-articles all"
-            )
-        self.check_trained()
-        raise Damaged("blocks has no row")
-
-    def recorded_articles(self, *, held_out: bool = False) -> RecordedArticles:
-        """All trained articles whose proportions are recorded; ``held_out``: including those held
-        out."""
-        rows = self.select(
-            "blocks",
-            {**BLOCK, "page_ids": Any, "titles": Any},
-            f"b {_where(held_out)} ORDER BY first_seq",
-            largest=self._room(8),
-            most=MOST_BLOCKS,
-        )
-        first_seqs = np.array([first for first, *_ in rows], np.int64)
-        sizes = np.array([articles for _, articles, _, _ in rows], np.int64)
-        ends = first_seqs + sizes
-        if (first_seqs[1:] < ends[:-1]).any():
-            raise Damaged("blocks.articles is out of range")
-        page_ids = [np.empty(0, np.int64)]
-        for _, articles, packed_ids, packed_keys in rows:
-            if not isinstance(packed_keys, bytes) or len(packed_keys) != 2 * articles:
-                raise Damaged("blocks.titles has the wrong length")
-            is_wide = isinstance(packed_ids, bytes) and len(packed_ids) == 8 * articles
-            dtype = np.int64 if is_wide else np.int32
-            page_ids.append(
-                numbers(packed_ids, "blocks.page_ids", dtype, (articles,), -(2**63), 2**63 - 1)
-            )
-        title_keys = np.frombuffer(b"".join([keys for *_, keys in rows]), "<u2")
-        starts = np.cumsum(sizes) - sizes
-        return RecordedArticles(first_seqs, starts, np.concatenate(page_ids), title_keys)
-
-    def recorded_lengths(self) -> NDArray[np.int64]:
-        """(n,) the number of known words of all `recorded_articles`, those held out too."""
-        # An array per block: reading the rows of a million articles one by one takes four times as
-        # long.
-        of_block = (
-            "(SELECT json_group_array(words) FROM (SELECT words FROM articles a WHERE a.seq "
-            "BETWEEN b.first_seq AND b.first_seq + b.articles - 1 ORDER BY a.seq)) AS words"
-        )
-        rows = self.select(
-            "blocks",
-            {"b.articles": PositiveCount, of_block: Annotated[tuple[Count, ...], JSON]},
-            "b ORDER BY b.first_seq",
-            largest=self._room(20),
-            most=MOST_BLOCKS,
-        )
-        if any(len(words) != articles for articles, words in rows):
-            raise Damaged("blocks and articles do not match")
-        return np.fromiter(chain.from_iterable(words for _, words in rows), np.int64)
-
-    def proportions(self, model: str, *, held_out: bool = False) -> Proportions:
-        """The proportions of all `recorded_articles` in one model."""
-        joined = "b LEFT JOIN proportions p ON p.first_seq = b.first_seq AND p.model = ?"
-        n_topics = self.spec(model).topics
-        data_and_articles = self.select(
-            "blocks",
-            {"p.data": Any, "b.articles": PositiveCount},
-            f"{joined} {_where(held_out)} ORDER BY b.first_seq",
-            [self._number(model)],
-            largest=self._room(most_bytes(n_topics)),
-            most=MOST_BLOCKS,
-        )
-        return Proportions.from_blocks(data_and_articles, n_topics)
-
-    def each_block(
-        self, models: Sequence[str]
-    ) -> Iterator[tuple[list[ArticleRow], list[Proportions]]]:
-        """The articles of every block in the order of the stream, and their proportions in these
-        models."""
-        for first, size in self.select("blocks", BLOCK, "ORDER BY first_seq", most=MOST_BLOCKS):
-            last = first + size - 1
-            with self.one_moment():
-                articles = self._articles("WHERE seq BETWEEN ? AND ? ORDER BY seq", [first, last])
-                recorded = [self.proportions_of(model, first, size) for model in models]
-            if len(articles) != size:
-                raise Damaged("blocks and articles do not match")
-            yield articles, recorded
-
-    def proportions_of(self, model: str, first_seq: int, articles: int) -> Proportions:
-        """The proportions of one block in one model."""
-        n_topics = self.spec(model).topics
-        rows = self.select(
-            "proportions",
-            {"data": Any},
-            OF_BLOCK,
-            [self._number(model), first_seq],
-            largest=self._room(most_bytes(n_topics)),
-        )
-        data = rows[0][0] if rows else None
-        return Proportions.from_blocks([(data, articles)], n_topics)
-
-    def leading_topics(
-        self,
-        model: str,
-        seqs: Collection[int],
-        most: int,
-    ) -> dict[int, list[tuple[int, float]]]:
-        """The ``most`` largest (topic, proportion) of these articles, as far as they are
-        recorded."""
-        last_up_to_it = "WHERE first_seq <= ? ORDER BY first_seq DESC LIMIT 1"
-        leading: dict[int, list[tuple[int, float]]] = {}
-        # The block that was read last holds the articles from ``first`` to before ``stop``.
-        block: Proportions | None = None
-        first = stop = 0
-        for seq in sorted(seqs):
-            if not first <= seq < stop:
-                rows = self.select("blocks", BLOCK, last_up_to_it, [seq])
-                if not rows:
-                    continue
-                first, articles = rows[0]
-                stop = first + articles
-                if seq >= stop:
-                    continue
-                block = self.proportions_of(model, first, articles)
-            assert block is not None
-            leading[seq] = block.largest(seq - first)[:most]
-        return leading
-
-    def _room(self, bytes_of_an_article: int) -> int:
-        """The most bytes of a value in a row of a minibatch's articles."""
-        return SMALL + bytes_of_an_article * self.settings().batch_size
-
     def _articles(self, clause: str, parameters: Sequence[object]) -> list[ArticleRow]:
         """The articles that an SQL clause chooses, in its order."""
         columns = self._columns(clause, parameters)
@@ -612,11 +443,6 @@ class ArticleReader(OpenedSession):
         roles = [ROLES[number] for number in role_numbers]
         topics, proportions = _decode_largest(packed, self.settings().models, dtype)
         return (*plain, roles, topics, proportions, ids)
-
-
-def _where(held_out: bool) -> str:
-    """SQL for the rows of `blocks`, named b, with or without held-out articles."""
-    return "" if held_out else f"WHERE NOT {IS_HELD_OUT}"
 
 
 def _decode_largest(

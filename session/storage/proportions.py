@@ -1,28 +1,19 @@
-"""The proportions of articles, in a few large rows: the tables `blocks` and `proportions`.
-
-There is one row per minibatch; a finished session over the user's own documents also has rows for
-those held out. SQLite returns a million rows of `articles` in half a second, a thousand blocks in a
-twentieth of that.
+"""The form in which the proportions of articles are stored: those of a minibatch in one large row.
 
 A row has one of two forms. The usual one is small. The fine one, for documents of the user's own
 that a finished model has inferred, differs from what the model inferred by at most 0.016 (half the
 sum of the absolute differences).
 """
 
-import zlib
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from sqlite3 import Connection
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.session.errors import Damaged
-from wikitopics.session.records import PositiveCount
-from wikitopics.session.storage.block import Block, ascends, from_zero, gather
-from wikitopics.session.storage.database import SMALL, select
+from wikitopics.session.storage.block import ascends, from_zero, gather
 
 MOST_KEPT = 16
 """The most topics stored for an article in the usual form: its largest."""
@@ -37,12 +28,6 @@ _FINE = np.dtype("<u2")
 as the type has, 255 or 65,535, so that small proportions are more exact than large ones."""
 _BEGINS_FINE = b"\0"
 """The first byte of a row in the fine form. In the usual form it is a length, which is never 0."""
-OF_BLOCK = "WHERE model = ? AND first_seq = ?"
-"""The row of `proportions` that holds a block in a model."""
-BLOCK = {"first_seq": PositiveCount, "articles": PositiveCount}
-"""The columns of `blocks` that say which articles a block holds."""
-IS_HELD_OUT = "EXISTS (SELECT 1 FROM articles a WHERE a.seq = b.first_seq AND a.role = 1)"
-"""Whether a row of `blocks`, named b, holds held-out articles; no row holds both kinds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,89 +214,3 @@ def _steps(form: np.dtype[np.unsignedinteger[Any]]) -> int:
 
 def _type_of_topics(n_topics: int) -> np.dtype[np.unsignedinteger[Any]]:
     return np.dtype("u1" if n_topics <= 256 else "<u2")
-
-
-def title_key(title: str) -> int:
-    """A 16-bit hash of a title, ignoring case, which rules out most titles other than the one
-    sought."""
-    return zlib.crc32(title.casefold().encode("utf-8", "replace")) & 0xFFFF
-
-
-def insert_block(
-    db: Connection,
-    block: Block,
-    proportions: Sequence[Proportions],
-    first_seq: int,
-) -> None:
-    """Add articles with the numbers from ``first_seq`` on; ``proportions``: for each model."""
-    packed_ids = block.page_ids.astype("<i4")
-    if (packed_ids != block.page_ids).any():
-        packed_ids = block.page_ids.astype("<i8")
-    # Documents of a file of word counts have only numbers.
-    keys = [
-        title_key(title or f"document {number}")
-        for title, number in zip(block.titles, block.page_ids.tolist(), strict=True)
-    ]
-    packed_keys = np.array(keys, "<u2").tobytes()
-    db.execute(
-        "INSERT INTO blocks VALUES (?, ?, ?, ?)",
-        [first_seq, len(block), packed_ids.tobytes(), packed_keys],
-    )
-    rows = [(model, first_seq, of_model.to_bytes()) for model, of_model in enumerate(proportions)]
-    db.executemany("INSERT INTO proportions VALUES (?, ?, ?)", rows)
-
-
-def renew_proportions(
-    db: Connection,
-    seqs: Sequence[int],
-    proportions: Sequence[Proportions],
-    topics: Sequence[int],
-) -> None:
-    """Replace the proportions of the articles ``seqs`` with the models' current ones.
-
-    ``seqs`` ascend; ``topics``: for each model.
-    """
-    if not proportions:
-        return
-    between = (
-        "WHERE first_seq <= ? AND first_seq >= (SELECT max(first_seq) FROM blocks WHERE first_seq "
-        "<= ?)"
-    )
-    for first, size in select(db, "blocks", BLOCK, between, [seqs[-1], seqs[0]]):
-        start = bisect_left(seqs, first)
-        stop = bisect_left(seqs, first + size)
-        if start == stop:
-            continue
-        # The new proportions come behind the old ones; then each article's row is chosen.
-        rows = np.arange(size)
-        rows[np.array(seqs[start:stop]) - first] = size + np.arange(stop - start)
-        for model, (new, K) in enumerate(zip(proportions, topics, strict=True)):
-            key = [model, first]
-            room = most_bytes(K) * size + SMALL
-            stored = select(db, "proportions", {"data": Any}, OF_BLOCK, key, largest=room)
-            data = stored[0][0] if stored else None
-            old = Proportions.from_blocks([(data, size)], K)
-            both = Proportions.concatenate([old, new[start:stop]])
-            renewed = both.take(rows).to_bytes()
-            db.execute(f"UPDATE proportions SET data = ? {OF_BLOCK}", [renewed, *key])
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedArticles:
-    """The articles whose proportions are recorded, in the order of the stream: ``n`` articles in
-    some blocks."""
-
-    first_seqs: NDArray[np.int64]
-    """(blocks,) the number of each block's first article; its others have the next numbers."""
-    starts: NDArray[np.int64]
-    """(blocks,) the row of each block's first article, from 0 to n - 1."""
-    page_ids: NDArray[np.int64]
-    """(n,)"""
-    title_keys: NDArray[np.uint16]
-    """(n,) see `title_key`"""
-
-    def seqs(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """The numbers of the articles at these rows."""
-        block = np.searchsorted(self.starts, rows, side="right") - 1
-        rows_before = rows - self.starts[block]  # in the same block
-        return np.asarray(self.first_seqs[block] + rows_before, np.int64)

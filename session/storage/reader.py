@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated
 
-from wikitopics.crawler.texts.kind import BEFORE
+from wikitopics.crawler.texts.kinds import BEFORE
 from wikitopics.session.errors import NoSession, SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import HELD_OUT, PASSES, REPLICAS
@@ -28,11 +28,12 @@ from wikitopics.session.records import (
     per_hour,
 )
 from wikitopics.session.sources import described, noun
-from wikitopics.session.storage.articles import ArticleReader
 from wikitopics.session.storage.counts import CountsReader
 from wikitopics.session.storage.database import session_errors
 from wikitopics.session.storage.decoding import columns_of
 from wikitopics.session.storage.files import draft_of
+from wikitopics.session.storage.models import ModelReader
+from wikitopics.session.storage.recorded import RecordedReader
 from wikitopics.session.storage.topics import TopicReader
 from wikitopics.session.system import UNKNOWN, Process, in_use, owner_pid
 
@@ -64,9 +65,9 @@ HEARTBEAT = {
 """The columns from which a `Heartbeat` is read."""
 
 
-class SessionReader(TopicReader, ArticleReader, CountsReader):
-    """Everything that can be asked of a session. Articles, topics and word counts have their own
-    modules."""
+class SessionReader(ModelReader, TopicReader, RecordedReader, CountsReader):
+    """Everything that can be asked of a session. Models, topics, articles and word counts have
+    their own modules."""
 
     def heartbeat(self) -> Heartbeat:
         """The last heartbeat of a trainer; in the state "new" if there never was one."""
@@ -75,6 +76,16 @@ class SessionReader(TopicReader, ArticleReader, CountsReader):
             return Heartbeat()
         at, process, state, activity = rows[0]
         return Heartbeat(at, Process.from_text(process), state, activity)
+
+    def newest(self) -> tuple[int, int]:
+        """The numbers of the newest measurement and of the newest snapshot; 0 if there is none.
+
+        While a number stays the same, nothing has been added.
+        """
+        ((measurement, snapshot),) = self._rows(
+            "SELECT (SELECT max(rowid) FROM metrics), (SELECT max(rowid) FROM snapshots)"
+        )
+        return measurement or 0, snapshot or 0
 
     def flow(self) -> list[Flow]:
         """The newest rates, oldest first."""

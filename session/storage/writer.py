@@ -36,7 +36,7 @@ from wikitopics.session.records import (
     TrainerActivity,
 )
 from wikitopics.session.settings import Settings
-from wikitopics.session.storage import articles, proportions, topics
+from wikitopics.session.storage import articles, recorded, topics
 from wikitopics.session.storage.articles import LARGEST_RELEASED, ArticleTopics
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.counts import WordCounts, encode_block
@@ -56,8 +56,8 @@ from wikitopics.session.storage.database import (
 )
 from wikitopics.session.storage.decoding import columns_of, row_of
 from wikitopics.session.storage.files import draft_of
+from wikitopics.session.storage.models import state_room
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.topics import state_room
 from wikitopics.session.system import Process
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ class SessionWriter(SessionReader):
             self._db.table("settings").update(
                 "source_options", {"value": json.dumps(dict(identity))}
             )
-            articles.drop_held_out_topics(self._db.conn)
+            recorded.drop_held_out_topics(self._db.conn)
             self._put("progress", 1, _progress_row(progress, self.next_seq))
         self._settings = None
 
@@ -320,24 +320,24 @@ class SessionWriter(SessionReader):
         n_topics = [spec.topics for spec in settings.models]
         next_seq = self.next_seq
         if changes.drops_held_out:
-            articles.drop_held_out_topics(db)
+            recorded.drop_held_out_topics(db)
         for block, role, present in changes.articles:
             numbers = range(next_seq, next_seq + len(block))
             if keep_articles != "none" or role != "trained":
                 articles.insert_articles(db, block, role, present, numbers)
             if present is not None and present.proportions:
-                proportions.insert_block(db, block, present.proportions, next_seq)
+                recorded.insert_block(db, block, present.proportions, next_seq)
             next_seq = numbers.stop
         for seqs, present in changes.renewed:
             articles.renew_topics(db, seqs, present)
-            proportions.renew_proportions(db, seqs, present.proportions, n_topics)
+            recorded.renew_proportions(db, seqs, present.proportions, n_topics)
         for seqs, block, present in changes.again:
             if keep_articles != "none":
                 articles.replace_articles(db, block, present, seqs)
-            proportions.renew_proportions(db, seqs, present.proportions, n_topics)
+            recorded.renew_proportions(db, seqs, present.proportions, n_topics)
         if changes.held_out is not None:
             block, present = changes.held_out
-            articles.insert_held_out_topics(db, block, present, settings.batch_size)
+            recorded.insert_held_out_topics(db, block, present, settings.batch_size)
         if changes.drops_articles and keep_articles == "top":
             articles.keep_top(db, n_topics, TOP_ARTICLES)
         return next_seq

@@ -11,7 +11,7 @@ from wikitopics.model.areas import Areas
 from wikitopics.model.areas import names as area_names
 from wikitopics.model.changes import OBSERVATIONS
 from wikitopics.model.places import ROUNDS
-from wikitopics.model.replicas import MATCHED_WORDS, found
+from wikitopics.model.replicas import MATCHED_WORDS, found_in_replicas
 from wikitopics.session import sources
 from wikitopics.session.naming import shown_words
 from wikitopics.session.options import PASSES
@@ -98,7 +98,7 @@ class Curves:
                 leading=leading,
                 shown=shown_words(model, reference, self._words, SNAPSHOT_WORDS),
                 shares=shares,
-                found=found(leading, of_replicas) if of_replicas else None,
+                found=found_in_replicas(leading, of_replicas) if of_replicas else None,
             )
             self._topics[number] = snapshot
             changes.snapshots.append(snapshot)

@@ -30,7 +30,7 @@ from wikitopics.session.seeds import ids_of, stored_seeds
 from wikitopics.session.settings import Settings, default_topics, load_kind, new_model
 from wikitopics.session.storage.counts import documents_room
 from wikitopics.session.storage.files import make_folder, replacing
-from wikitopics.session.storage.topics import model_row
+from wikitopics.session.storage.models import model_row
 from wikitopics.session.storage.writer import Beginning, SessionWriter
 from wikitopics.session.storage.writer import create as create_session
 from wikitopics.session.training.defaults import (

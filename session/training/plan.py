@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wikitopics.crawler.source import PageKind, SourceKind
-from wikitopics.crawler.texts.kind import BEFORE, TEXTS
+from wikitopics.crawler.texts.kinds import BEFORE, TEXTS
 from wikitopics.option import flag
 from wikitopics.session import sources
 from wikitopics.session.config import with_contact

@@ -14,13 +14,13 @@ class Reference:
         self._articles = store.reference()
         self._occurrences: Occurrences | None = None
         trained = store.progress().articles
-        self.found: Block | None = None
+        self.to_store: Block | None = None
         """Articles to store as reference articles: in a session that was trained by a version
         without them, those whose counts it still has."""
         if trained > 0 and not len(self._articles):
             _, still_there = store.recent(0, REFERENCE_ARTICLES, trained)
             if len(still_there):
-                self.found = still_there
+                self.to_store = still_there
                 self._articles = still_there
 
     def add(self, trained: Block, changes: Changes) -> None:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from wikitopics.crawler.source import PageKind, SourceKind
-from wikitopics.crawler.texts.kind import BEFORE
+from wikitopics.crawler.texts.kinds import BEFORE
 from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.options import DOCUMENTS, HELD_OUT, PASSES, VOCAB

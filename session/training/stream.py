@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.crawler.texts.kind import BEFORE, Texts
+from wikitopics.crawler.texts.kinds import BEFORE, Texts
 from wikitopics.model import Minibatch
 from wikitopics.model.minibatch import Threads
 from wikitopics.session.errors import Damaged
@@ -20,7 +20,7 @@ from wikitopics.session.records import HELD_OUT_ALREADY, KNOWN_ID, NO_KNOWN_WORD
 from wikitopics.session.settings import Settings, load_model
 from wikitopics.session.sources import described
 from wikitopics.session.storage.block import Block
-from wikitopics.session.storage.topics import model_row
+from wikitopics.session.storage.models import model_row
 from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training import schedule
 from wikitopics.session.training.curves import Curves
@@ -81,8 +81,8 @@ class Stream:
         self._curves = Curves(store, self.models, replicas)
         self.dirty = False
         """Whether a commit would write anything new."""
-        if self._curves.reference.found is not None:
-            self._changes.reference.append(self._curves.reference.found)
+        if self._curves.reference.to_store is not None:
+            self._changes.reference.append(self._curves.reference.to_store)
             self.dirty = True
         self._measured_on: HeldOut | None = None
         """The held-out articles as they are measured on, once they are."""

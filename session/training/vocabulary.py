@@ -11,7 +11,8 @@ from wikitopics.crawler.dumps.files import DumpFiles
 from wikitopics.crawler.markup.texts import UNKNOWN, noticing, prose
 from wikitopics.crawler.page import Markup, Page, SourceInfo
 from wikitopics.crawler.source import Source, Stretch
-from wikitopics.crawler.texts.files import TextFiles, ending
+from wikitopics.crawler.texts.documents import TextFiles
+from wikitopics.crawler.texts.files import ending
 from wikitopics.crawler.texts.records import Contents, Document, plain_texts
 from wikitopics.session.errors import BadUsage, Say, os_error_as
 from wikitopics.session.options import HELD_OUT, PASSES, VOCAB_ARTICLES

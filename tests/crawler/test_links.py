@@ -17,7 +17,7 @@ from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.markup.html import html_links
 from wikitopics.crawler.markup.texts import page_links, titles
 from wikitopics.crawler.markup.wikitext import extract_wikitext, wikitext_links
-from wikitopics.crawler.mediawiki.wiki import read_siteinfo
+from wikitopics.crawler.mediawiki.siteinfo import read_siteinfo
 from wikitopics.crawler.page import Page, SourceInfo
 
 NAMESPACES = ("Datei", "Kategorie", "Benutzer", "Wikipedia Diskussion", "BD")

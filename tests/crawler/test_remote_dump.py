@@ -13,7 +13,7 @@ from tests.crawler.dump_server import etag_of, part, range_of, says, serving
 from tests.crawler.dumps import dump, multistream
 from tests.crawler.remote import DATA, NUMBERS, PATH, kept_by, of_files, read, remote
 from wikitopics.crawler.dumps import VERSIONS
-from wikitopics.crawler.dumps.kind import DUMP, Dump
+from wikitopics.crawler.dumps.kinds import DUMP, Dump
 from wikitopics.crawler.dumps.remote import LIMITS
 from wikitopics.crawler.errors import (
     BadSource,

@@ -13,7 +13,7 @@ from tests.crawler.dumps import write
 from tests.crawler.test_text_files import PACKERS, jsonl, read, read_pages, texts_of
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.page import Page
-from wikitopics.crawler.texts.files import TextFiles
+from wikitopics.crawler.texts.documents import TextFiles
 
 STRAY = "a quotation mark that is not closed, or not doubled"
 

@@ -11,7 +11,7 @@ import pytest
 from tests.crawler.dumps import collect, ids, skips
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.file_source import FileSource, page_hash
-from wikitopics.crawler.texts.files import TextFiles
+from wikitopics.crawler.texts.documents import TextFiles
 
 
 def texts_source(paths, *, held_out=None, resuming=False):

@@ -6,7 +6,7 @@ from yarl import URL
 
 from tests.crawler.dump_server import new_layout, old_layout, says, serving
 from tests.crawler.dumps import multistream
-from wikitopics.crawler.dumps.kind import DUMP, YES, Dump
+from wikitopics.crawler.dumps.kinds import DUMP, YES, Dump
 from wikitopics.crawler.errors import BadSource, Unconfirmed
 from wikitopics.crawler.source import Asked
 

@@ -69,7 +69,7 @@ def test_the_contact_as_it_is_sent_or_what_it_is_for(checked, monkeypatch, conta
 
 def test_what_other_packages_bring(checked, install):
     assert not [what for what in checked()[1] if what.startswith(("model ", "source "))]
-    head = "from wikitopics.crawler.texts.kind import Texts, PageKind\n"
+    head = "from wikitopics.crawler.texts.kinds import Texts, PageKind\n"
     mine = f"{head}class Mine(Texts):\n    name, label = 'mine', 'Mine'\n"
     install(mine, "wikitopics.sources", mine="mine_sources:Mine")
     bare = (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.wikitopics.test_training import learn
+from tests.wikitopics.in_python.learning import learn
 from wikitopics.cli import screen
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.texts.files import GIVEN, check_paths

@@ -19,7 +19,7 @@ import pandas as pd
 import pytest
 
 import wikitopics as wt
-from tests.wikitopics.test_training import TEXTS, learn
+from tests.wikitopics.in_python.learning import TEXTS, learn
 from wikitopics.cli import run
 from wikitopics.extra import Extra
 from wikitopics.session.storage.reader import SessionReader

@@ -24,7 +24,7 @@ from wikitopics.session.settings import vary_in_topics
 from wikitopics.session.sources import noun
 
 if TYPE_CHECKING:
-    from wikitopics.session.analysis.comparison import Compared, Comparison
+    from wikitopics.session.analysis.comparison import ComparedModel, Comparison
 
 NAMES = ("session", "model")
 """The columns of text."""
@@ -113,7 +113,7 @@ def lines_of(result: Comparison, noun: str) -> Iterator[str]:
         columns.append(list(column(cells, head, right=head not in NAMES)))
     yield f"{result.articles:,} {noun} that no model was trained on"
     yield from map("  ".join, zip(*columns, strict=True))
-    if of_one_session and vary_in_topics(models):
+    if of_one_session and vary_in_topics((model.kind, model.topics) for model in models):
         yield from _curve(models)
     level = [
         model.model if of_one_session else f"{model.model} of {model.session}"
@@ -123,7 +123,7 @@ def lines_of(result: Comparison, noun: str) -> Iterator[str]:
         yield f"less than twice the error behind the best: {', '.join(level)}"
 
 
-def _cells(model: Compared) -> dict[str, str]:
+def _cells(model: ComparedModel) -> dict[str, str]:
     """The cells of a model, by the heads of their columns."""
 
     def number(value: float | None, decimals: int) -> str:
@@ -143,7 +143,7 @@ def _cells(model: Compared) -> dict[str, str]:
     }
 
 
-def _curve(models: Sequence[Compared]) -> Iterator[str]:
+def _curve(models: Sequence[ComparedModel]) -> Iterator[str]:
     """The log-likelihoods beneath each other, each with twice the error of its difference."""
     _, *names = column((model.model for model in models), "")
     room = shutil.get_terminal_size().columns - len(names[0]) - len("  ")

@@ -12,7 +12,7 @@ from wikitopics.cli.options import Command, Group, reading, session_option, whol
 from wikitopics.cli.output import ProgressLine, objects, put_data, put_json, put_line, say
 from wikitopics.crawler.mediawiki.kinds import API_URL, CONTACT, LANG, RPM, Api, language_of_texts
 from wikitopics.crawler.page import Markup
-from wikitopics.crawler.texts.kind import COLUMN, LINES, MARKUP, NO_HEADER, TEXTS, Texts
+from wikitopics.crawler.texts.kinds import COLUMN, LINES, MARKUP, NO_HEADER, TEXTS, Texts
 from wikitopics.session.analysis import exports, formats
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.metrics import METRICS

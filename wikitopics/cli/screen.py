@@ -15,17 +15,13 @@ from wikitopics.cli.options import Command, reading, take, whole
 from wikitopics.cli.train import check_meant, run_trainer
 from wikitopics.crawler.embedded import PACE, WIKI_SIZE, Demo
 from wikitopics.crawler.mediawiki.kinds import CONTACT
-from wikitopics.crawler.texts.kind import TEXTS
+from wikitopics.crawler.texts.kinds import TEXTS
 from wikitopics.extra import WEB
 from wikitopics.session import escapes
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.options import ARTICLES, NOTIFY
 from wikitopics.session.paths import DEMO_SESSION, command, log_file, session_name, session_path
-from wikitopics.session.system import (
-    Signals,
-    owner,
-    owner_pid,
-)
+from wikitopics.session.system import Signals, owner, owner_pid
 
 if TYPE_CHECKING:
     from wikitopics.session.control import Trainers

@@ -12,14 +12,8 @@ import click
 
 from wikitopics.cli import options
 from wikitopics.cli.options import Command
-from wikitopics.cli.output import (
-    objects,
-    put_json,
-    put_line,
-    say,
-    unless_none,
-)
-from wikitopics.crawler.texts.kind import MARKUP
+from wikitopics.cli.output import objects, put_json, put_line, say, unless_none
+from wikitopics.crawler.texts.kinds import MARKUP
 from wikitopics.session.errors import SessionError
 from wikitopics.session.options import LINKS, PASSES, TOKENS
 from wikitopics.session.paths import command

@@ -7,15 +7,7 @@ import click
 
 from wikitopics.cli import options
 from wikitopics.cli.options import Command, Group, topic_numbers, whole
-from wikitopics.cli.output import (
-    column,
-    fields_of,
-    objects,
-    put_json,
-    put_line,
-    put_table,
-    say,
-)
+from wikitopics.cli.output import column, fields_of, objects, put_json, put_line, put_table, say
 from wikitopics.session.errors import NO_TOPICS, BadUsage
 from wikitopics.session.paths import session_path
 
@@ -212,18 +204,18 @@ def _areas(reader: "SessionReader", model: str, n: int | None, every: bool, as_j
     from wikitopics.session.analysis.areas import areas
 
     with reader.one_moment():
-        found = areas(reader, model, n)
+        listed = areas(reader, model, n)
         rows = reader.topics(model)
     if as_json:
-        values = ((model, area.number, area.name, area.share, list(area.topics)) for area in found)
+        values = ((model, area.number, area.name, area.share, list(area.topics)) for area in listed)
         put_json(objects("model area name share topics", values))
         return
-    if not found:
+    if not listed:
         say(NO_TOPICS)
         return
-    head, *padded_names = column((area.name for area in found), "name")
+    head, *padded_names = column((area.name for area in listed), "name")
     put_line(f"area  share  topics  {head}  largest topics")
-    for area, name in zip(found, padded_names, strict=True):
+    for area, name in zip(listed, padded_names, strict=True):
         shown = [rows[topic] for topic in area.topics if every or not rows[topic].hidden]
         if shown:
             largest = "; ".join(row.label for row in shown[:TOPICS_OF_AREA])
@@ -235,7 +227,7 @@ def _tree(reader: "SessionReader", model: str, every: bool, as_json: bool) -> No
 
     with reader.one_moment():
         branches = topic_tree(reader, model)
-        found = areas(reader, model)
+        all_areas = areas(reader, model)
         rows = reader.topics(model)
     if as_json:
         values = (
@@ -246,7 +238,7 @@ def _tree(reader: "SessionReader", model: str, every: bool, as_json: bool) -> No
         return
     if not branches:
         say(NO_TOPICS)
-    for area, topics in in_drawing_order(branches, found):
+    for area, topics in in_drawing_order(branches, all_areas):
         shown = [rows[topic] for topic in topics if every or not rows[topic].hidden]
         if shown:
             put_line(f"{area.share:6.1%}  {area.name}")

@@ -15,9 +15,9 @@ from wikitopics.cli.compare import lines_of
 from wikitopics.cli.ending import at_end
 from wikitopics.cli.options import SettingsCommand, reading
 from wikitopics.cli.progress import JsonLines, ProgressLines
-from wikitopics.crawler.dumps.kind import YES
+from wikitopics.crawler.dumps.kinds import YES
 from wikitopics.crawler.errors import Unconfirmed
-from wikitopics.crawler.texts.kind import TEXTS
+from wikitopics.crawler.texts.kinds import TEXTS
 from wikitopics.model import kinds
 from wikitopics.session.errors import BadUsage, Say, SessionError, os_error_as
 from wikitopics.session.escapes import visible
@@ -141,7 +141,7 @@ def _tell_how_topics_vary(path: Path, tell: Say) -> None:
     try:
         with reading(path) as reader:
             settings = reader.settings()
-            if not vary_in_topics(settings.models):
+            if not vary_in_topics((model.kind, model.topics) for model in settings.models):
                 return
             result = compare([reader])
     except SessionError as error:  # such as nothing held out: all is saved nevertheless

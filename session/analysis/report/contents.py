@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wikitopics.crawler.texts.kind import MARKUP
+from wikitopics.crawler.texts.kinds import MARKUP
 from wikitopics.model import KindError, Metric, kinds
 from wikitopics.model.areas import Areas
 from wikitopics.model.relevance import ownership
@@ -251,11 +251,11 @@ def _model(
     newest = reader.newest_words(name)
     assert newest is not None
     tree = topic_tree(reader, name)
-    found = atlas(reader, name)
-    assert found is not None
-    area_of = found.area_of
-    place_of = dict(zip(found.grouping.topics.tolist(), found.places.tolist(), strict=True))
-    near = nearest(found.grouping)
+    topic_map = atlas(reader, name)
+    assert topic_map is not None
+    area_of = topic_map.area_of
+    place_of = dict(zip(topic_map.grouping.topics.tolist(), topic_map.places.tolist(), strict=True))
+    near = nearest(topic_map.grouping)
     rows = reader.topics(name, SNAPSHOT_WORDS)
     in_use = [row for row in rows if row.topic in area_of]
     shown = [row for row in in_use if not row.hidden]
@@ -295,7 +295,7 @@ def _model(
         )
         topic_is_read()
     groups = []
-    for area, topics_of_area in in_drawing_order(tree, found.areas):
+    for area, topics_of_area in in_drawing_order(tree, topic_map.areas):
         listed = [topics[topic] for topic in topics_of_area if topic in topics]
         if listed:
             groups.append((replace(area, name=_told(area.name)), listed))
@@ -316,7 +316,7 @@ def _model(
             branch for branch in tree if branch.number in topics or branch.number >= status.topics
         ],
         groups=groups,
-        by_words=found.by_words,
+        by_words=topic_map.by_words,
         events=events,
     )
 

@@ -4,10 +4,10 @@ hold."""
 import pytest
 from yarl import URL
 
-from wikitopics.crawler.dumps.kind import Dump
+from wikitopics.crawler.dumps.kinds import Dump
 from wikitopics.crawler.embedded import Demo
 from wikitopics.crawler.mediawiki.kinds import Api
-from wikitopics.crawler.texts.kind import Texts
+from wikitopics.crawler.texts.kinds import Texts
 
 HERE = {"api_url": "https://wiki.org/", "api": "https://wiki.org/mw/api.php"}
 MAIN = {"base": "https://wiki.org/wiki/Main_Page"}

@@ -14,7 +14,7 @@ from wikitopics.crawler.errors import CrawlerError, TransientError, WikiRefused,
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.rules import RateLimits
 from wikitopics.crawler.http.wire import Reply, RequestBounds
-from wikitopics.crawler.mediawiki.wiki import read_api
+from wikitopics.crawler.mediawiki.replies import read_api
 from wikitopics.crawler.source import Activity
 
 STILL = {"grncontinue": "0.05|0.050000|1|0", "continue": "grncontinue||"}

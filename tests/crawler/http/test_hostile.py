@@ -15,15 +15,10 @@ from wikitopics.crawler.http.contact import one_line
 from wikitopics.crawler.http.rules import Robots
 from wikitopics.crawler.http.wire import LONGEST_TOLD_WAIT, Reply, judge_status, parse_retry_after
 from wikitopics.crawler.mediawiki.api import CrawlPass, read_cursor
+from wikitopics.crawler.mediawiki.gathering import Gathering
 from wikitopics.crawler.mediawiki.recent import changes
-from wikitopics.crawler.mediawiki.wiki import (
-    Gathering,
-    QueryAnswer,
-    entries,
-    read_api,
-    read_continue,
-    read_siteinfo,
-)
+from wikitopics.crawler.mediawiki.replies import QueryAnswer, entries, read_api, read_continue
+from wikitopics.crawler.mediawiki.siteinfo import read_siteinfo
 
 WIKI = URL("https://wiki.invalid/w/api.php")
 NAMES = """

@@ -10,7 +10,8 @@ from tests.crawler.dumps import ids
 from wikitopics.crawler.errors import ContactMissing, TransientError
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.rules import RateLimits, wikimedia_limits
-from wikitopics.crawler.mediawiki.wiki import Wiki, read_api
+from wikitopics.crawler.mediawiki.replies import read_api
+from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.source import Activity
 
 

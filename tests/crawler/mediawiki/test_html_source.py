@@ -18,7 +18,8 @@ from wikitopics.crawler.http.rules import wikimedia_limits
 from wikitopics.crawler.http.wire import RequestBounds
 from wikitopics.crawler.mediawiki import html
 from wikitopics.crawler.mediawiki.html import HtmlSource, page_url
-from wikitopics.crawler.mediawiki.wiki import Wiki, read_siteinfo
+from wikitopics.crawler.mediawiki.siteinfo import read_siteinfo
+from wikitopics.crawler.mediawiki.wiki import Wiki
 
 CORPUS = synthetic_corpus(60)
 LIMITS = RequestBounds(most_bytes=4 << 20)

@@ -19,8 +19,7 @@ from wikitopics.crawler.embedded.corpus import SampleArticles
 from wikitopics.crawler.errors import BadPosition, BadSource, WikiRefused, WikiUnreachable
 from wikitopics.crawler.http.rules import wikimedia_limits, wikimedia_service_limits
 from wikitopics.crawler.http.wire import split_lines
-from wikitopics.crawler.mediawiki import recent
-from wikitopics.crawler.mediawiki import wiki as pages
+from wikitopics.crawler.mediawiki import gathering, recent
 from wikitopics.crawler.mediawiki.recent import PageChange, RecentSource, changes
 from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.source import Activity
@@ -419,7 +418,7 @@ async def test_a_compressed_flood_lets_other_tasks_go_on(flood, serve, clock):
 async def test_large_articles_come_in_smaller_batches(hear, monkeypatch):
     """What is too much for one batch comes in several, each with the place behind its last
     change."""
-    monkeypatch.setattr(pages, "_MOST_CHARACTERS", 20_000)
+    monkeypatch.setattr(gathering, "_MOST_CHARACTERS", 20_000)
     batches, _ = await hear(Stream(events(range(40))), 40)
     assert numbers_of(batches) == list(range(40))
     assert len(batches) > 1

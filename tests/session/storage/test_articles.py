@@ -13,8 +13,9 @@ from tests.session.rows import largest, settings, sql
 from wikitopics.session.records import Progress
 from wikitopics.session.storage import articles
 from wikitopics.session.storage.database import VERSION, largest_topic, script, select
-from wikitopics.session.storage.proportions import Proportions, insert_block, renew_proportions
+from wikitopics.session.storage.proportions import Proportions
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.recorded import insert_block, renew_proportions
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from wikitopics.session.errors import Damaged, DiskFull, SessionError
 from wikitopics.session.records import Progress
 from wikitopics.session.storage import writer as stores
 from wikitopics.session.storage.database import SMALL, VERSION, connect, read_rows
+from wikitopics.session.storage.models import check_size
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.topics import check_size
 from wikitopics.session.storage.writer import Changes, SessionWriter
 
 # The store: sessions are made whole or not at all, and so is every commit.

@@ -7,7 +7,7 @@ import pytest
 from tests.crawler.dump_server import served
 from tests.crawler.dumps import english_links, german, head_of, multistream
 from tests.wikitopics.polyglot import SUBJECTS
-from wikitopics.crawler.dumps.kind import DUMP, Dump
+from wikitopics.crawler.dumps.kinds import DUMP, Dump
 from wikitopics.crawler.file_source import page_hash
 from wikitopics.crawler.source import Asked
 from wikitopics.session.training.vocabulary import file_documents

@@ -12,7 +12,7 @@ from contextlib import closing, suppress
 
 import pytest
 
-from wikitopics.crawler.texts.kind import Texts
+from wikitopics.crawler.texts.kinds import Texts
 
 WORDS = [
     "river",

@@ -10,12 +10,12 @@ from itertools import chain, islice
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.mediawiki.kinds import language_of_texts
 from wikitopics.crawler.source import default_held_out
+from wikitopics.in_python.parameters import in_python
 from wikitopics.session.request import load_vocabulary
 from wikitopics.session.seeds import ids_of, parsed, unknown_words
 from wikitopics.session.training.first_texts import FIRST_TEXTS, short_texts
 from wikitopics.session.training.new_session import LEAST
 from wikitopics.stored import cell, whole, wrong_type
-from wikitopics.training.in_python import in_python
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.building import VocabularyRecipe, document_limit
 from wikitopics.vocab.rules import Rule

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from wikitopics.in_python.parameters import in_python
 from wikitopics.session.errors import SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.paths import session_name
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.training.remarks import chosen_by_size
-from wikitopics.training.in_python import in_python
 
 BAR = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}, {rate_fmt}{postfix}]"
 """The bar as usual, but for its own time left: the session's is told instead."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from wikitopics.crawler.markup.texts import noticing
-from wikitopics.crawler.texts.kind import LINES
+from wikitopics.crawler.texts.kinds import LINES
 from wikitopics.crawler.texts.records import LONGEST_ID
 from wikitopics.session.analysis.frames import as_kept
 from wikitopics.session.errors import Say, SessionError

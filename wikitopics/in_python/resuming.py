@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.texts.files import TextFiles
-from wikitopics.crawler.texts.kind import BEFORE, LINES, TEXTS
+from wikitopics.crawler.texts.documents import TextFiles
+from wikitopics.crawler.texts.kinds import BEFORE, LINES, TEXTS
 from wikitopics.session.control import InMemoryTexts
 from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.options import SOURCE

@@ -79,7 +79,7 @@ import os, sys, warnings
 os.environ["CALLER"] = str(os.getpid())
 warnings.simplefilter("ignore")
 import wikitopics as wt
-from tests.wikitopics.test_training_kills import learn
+from tests.wikitopics.in_python.test_kills import learn
 learn(sys.argv[1], **eval(sys.argv[2]))
 """
 

@@ -142,7 +142,7 @@ class Texts(PageKind):
 
     def open(self, identity: Identity, asked: Asked) -> Source:
         from wikitopics.crawler.file_source import FileSource
-        from wikitopics.crawler.texts.files import TextFiles
+        from wikitopics.crawler.texts.documents import TextFiles
 
         files = TextFiles(
             identity[TEXTS.name],

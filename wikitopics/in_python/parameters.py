@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from wikitopics.crawler.mediawiki.kinds import LANG
-from wikitopics.crawler.texts.kind import MARKUP, TEXTS
+from wikitopics.crawler.texts.kinds import MARKUP, TEXTS
 from wikitopics.option import Option
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import MODEL, PASSES, REPLICAS, SEED, SEEDS, SHARED, SOURCE, VOCAB

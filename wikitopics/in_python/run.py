@@ -17,8 +17,22 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.file_source import silently
 from wikitopics.crawler.page import Markup
-from wikitopics.crawler.texts.kind import MARKUP
+from wikitopics.crawler.texts.kinds import MARKUP
 from wikitopics.extra import NOTEBOOK
+from wikitopics.in_python.parameters import OPTIONS, in_python
+from wikitopics.in_python.progress import progress_bar
+from wikitopics.in_python.resuming import are_numbered, is_finished, skipped_by_id, store_index
+from wikitopics.in_python.texts import are_row_numbers, kept_index, labels_of, lines_of_texts
+from wikitopics.in_python.words import (
+    USUAL,
+    given_language,
+    given_recipe,
+    given_seeds,
+    given_vocabulary,
+    given_words,
+    known_words,
+    remarks_on_words,
+)
 from wikitopics.session import control
 from wikitopics.session.control import InMemoryTexts
 from wikitopics.session.errors import BadUsage, NoSession, SessionError, SessionInUse
@@ -30,20 +44,6 @@ from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import acting_later, in_use, owner, owner_pid
 from wikitopics.session.training.vocabulary import file_documents
 from wikitopics.stored import StoredSession, path_of, whole, wrong_type
-from wikitopics.training.in_python import OPTIONS, in_python
-from wikitopics.training.progress import progress_bar
-from wikitopics.training.resuming import are_numbered, is_finished, skipped_by_id, store_index
-from wikitopics.training.texts import are_row_numbers, kept_index, labels_of, lines_of_texts
-from wikitopics.training.words import (
-    USUAL,
-    given_language,
-    given_recipe,
-    given_seeds,
-    given_vocabulary,
-    given_words,
-    known_words,
-    remarks_on_words,
-)
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.building import VocabularyRecipe, build_vocabulary
 from wikitopics.vocab.vocabulary import VocabularyError
@@ -95,8 +95,8 @@ def train(
         [10, 20, 40], make a model of each, lda-10, lda-20 and lda-40, which learn side by side;
         `StoredSession.compare` compares them
     replicas: how many more models learn beside each model with other seeds, at most 11, so that
-        `Topic.found` tells which topics come back; None: 5, or 3 in several passes; fewer for more
-        than 100 topics, 0 for the HDP
+        `Topic.found` tells which topics come back; None: as many as hardly take longer (see
+        --replicas in `wikitopics train --help`)
     vocabulary: a `Vocabulary`, a list of words, or the name or file of one; None builds one from
         the texts, according to the arguments from lang to phrases; lang and digits also
         determine how a list of words is read

@@ -1,0 +1,1 @@
+"""`wikitopics.train` and `vary_topics`, by subject; the run is in `run.py`."""

@@ -1,1 +1,0 @@
-"""`wikitopics.train`, by subject; its run is in `run.py`."""
