@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -40,10 +41,11 @@ from wikitopics.session.options import ON_END, PASSES, REPLICAS, SEED
 from wikitopics.session.paths import DEFAULT_SESSION
 from wikitopics.session.records import KNOWN_ID
 from wikitopics.session.request import TrainRequest, new_settings
+from wikitopics.session.settings import MOST_NUMBERS
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import acting_later, in_use, owner, owner_pid
 from wikitopics.session.training.vocabulary import file_documents
-from wikitopics.stored import StoredSession, path_of, whole, wrong_type
+from wikitopics.stored import StoredSession, check_collection, path_of, whole, wrong_type
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.building import VocabularyRecipe, build_vocabulary
 from wikitopics.vocab.vocabulary import VocabularyError
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.3
 """Seconds after which the session is read again for its progress."""
 _MODELS = "a kind of model or a SPEC, or several"
+_NUMBERS = "a number, or several such as [10, 20, 40]"
 
 
 def train(
@@ -238,6 +241,7 @@ def vary_topics(
 
     Raises the errors of `train`, and of `StoredSession.compare`.
     """
+    check_collection("topics", topics)
     if find_spec("pandas") is None:  # better now than after training
         raise ValueError(NOTEBOOK.needed("vary_topics"))
     return train(texts, session, topics=topics, **options).compare()
@@ -365,11 +369,15 @@ def _request(
 
 def _numbers(topics: SupportsIndex | Iterable[SupportsIndex]) -> str:
     """A number of topics, or several, as at the command line. Raises ValueError or TypeError."""
+    if isinstance(topics, str | bytes):
+        raise wrong_type("topics", _NUMBERS, topics)
     if not isinstance(topics, Iterable):
         return str(whole("topics", topics))
-    numbers = [str(whole("topics", number)) for number in topics]
+    # One more than are accepted is enough to refuse them, and a generator may have no end.
+    some = islice(topics, MOST_NUMBERS + 1)
+    numbers = [str(whole("topics", number)) for number in some]
     if not numbers:
-        raise ValueError("topics must be a number, or several such as [10, 20, 40]")
+        raise ValueError(f"topics must be {_NUMBERS}")
     return ",".join(numbers)
 
 
