@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 import subprocess
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -43,7 +44,7 @@ from wikitopics.session.records import KNOWN_ID
 from wikitopics.session.request import TrainRequest, new_settings
 from wikitopics.session.settings import MOST_NUMBERS
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.system import acting_later, in_use, owner, owner_pid
+from wikitopics.session.system import Signals, acting_later, in_use, owner, owner_pid
 from wikitopics.session.training.vocabulary import file_documents
 from wikitopics.stored import StoredSession, check_collection, path_of, whole, wrong_type
 from wikitopics.vocab import Vocabulary
@@ -127,7 +128,9 @@ def train(
     the same texts and options, training continues; a finished session is returned at once.
 
     Ctrl+C saves the session, stops the trainer and raises KeyboardInterrupt; the same call resumes
-    later. If this process ends, the trainer still finishes. Two concurrent calls need two sessions.
+    later. SIGTERM saves the session and stops the trainer, too, before it ends this process. If
+    this process ends in another way, the trainer still finishes. Two concurrent calls need two
+    sessions.
 
     Raises ValueError or TypeError for a wrong argument, and `SessionError` if the session has other
     texts or options, is in use, or cannot be written, or if the trainer fails. Warns of repeated
@@ -209,9 +212,10 @@ def train(
             skipped_before = 0 if is_new else skipped_by_id(path)
             command = ["train", "--session", str(path), *_arguments(request, files)]
             # Ctrl+C waits until the trainer is in `started`, and can be ended.
-            with acting_later():
+            with acting_later() as signals:
                 process = control.start_trainer(path, command, [descriptor])
                 started.append(process)
+                _stop_if_terminated(process, signals)
             # An existing session has its index, and its choices have been told.
             requested = settings if is_new else None
             index_to_store = index if is_new else None
@@ -261,12 +265,20 @@ def _wait(
     while True:
         with acting_later() as signals:
             code = signals.wait(process, POLL_SECONDS)
+            _stop_if_terminated(process, signals)
             if to_store is not None and os.path.exists(path):
                 store_index(path, to_store)
                 to_store = None
             show()
         if code is not None:
             return code
+
+
+def _stop_if_terminated(process: subprocess.Popen[bytes], signals: Signals) -> None:
+    """Stop the trainer if SIGTERM is recorded, which ends this process without an exception."""
+    if signal.SIGTERM in signals.noted:
+        process.terminate()
+        signals.wait(process, control.STOP_SECONDS, until=())
 
 
 @contextmanager

@@ -123,6 +123,17 @@ def test_a_trainer_that_was_stopped_is_warned_of(path, cli):
     assert program.returncode == 0
 
 
+def test_sigterm_stops_the_trainer_too(path):
+    program = endless_program()
+    trainer = pid_of_trainer_at_work(path)
+    program.terminate()
+    program.communicate()
+    assert program.returncode == -signal.SIGTERM
+    until(lambda: gone(trainer))
+    assert wt.open(path).status().state == "stopped"
+    assert_nothing_is_left(path)
+
+
 @pytest.mark.long
 def test_whoever_is_killed_the_texts_are_removed(in_a_process, path, cli):
     program = endless_program()
