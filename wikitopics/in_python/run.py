@@ -96,8 +96,8 @@ def train(
         that Series, or ids from a pandas Series or Index, with their type; other ids are text
     model: a kind of model or a SPEC of `wikitopics train --model`, or several; None: lda
     topics, passes: None: chosen by the number of texts. Several numbers of topics, such as
-        [10, 20, 40], make a model of each, lda-10, lda-20 and lda-40, which learn side by side;
-        `StoredSession.compare` compares them
+        [10, 20, 40], at most 20, make a model of each, lda-10, lda-20 and lda-40, which learn side
+        by side; `StoredSession.compare` compares them
     replicas: how many more models learn beside each model with other seeds, at most 11, so that
         `Topic.found` tells which topics come back; None: as many as hardly take longer (see
         --replicas in `wikitopics train --help`)
