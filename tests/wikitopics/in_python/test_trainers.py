@@ -51,16 +51,34 @@ def pid_of_trainer_at_work(path):
     return owner(path).pid
 
 
-def test_ctrl_c_while_a_trainer_is_being_started_ends_that_trainer(in_a_process, path, monkeypatch):
+@pytest.fixture
+def exits_on_sigterm():
+    """The tests' process has a handler of its own, as a program may have."""
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.parametrize(
+    ("number", "raised"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit)]
+)
+def test_a_signal_while_a_trainer_is_being_started_ends_that_trainer(
+    in_a_process,
+    path,
+    monkeypatch,
+    exits_on_sigterm,
+    number,
+    raised,
+):
     started = []
 
     def interrupted(*arguments):
         started.append(start_trainer(*arguments))
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(number)
         return started[0]
 
     monkeypatch.setattr("wikitopics.session.control.start_trainer", interrupted)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(raised):
         learn(passes=10_000)
     assert started[0].poll() is not None
     assert_nothing_is_left(path)
