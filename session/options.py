@@ -44,7 +44,7 @@ SHARED = (
         str,
         "topics",
         "Topics of each model (default 100, hdp: at most 300; fewer for fewer than 10,000 "
-        "documents). Several numbers, as in 10,20,40, make a model of each.",
+        "documents). Several numbers, as in 10,20,40, at most 20, make a model of each.",
         metavar="K[,K…]",
     ),
     Option(str, "alpha", "Prior on the proportions: a number, or 'learn'.", metavar="A"),

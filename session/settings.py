@@ -33,6 +33,8 @@ NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 """A model's name."""
 MOST_TOPICS = 10_000
 """The limit for any kind: where articles are stored, a topic's number takes two bytes."""
+MOST_NUMBERS = 20
+"""The most numbers of topics that are learnt side by side."""
 ENOUGH = 10_000
 """With at least this many documents, a model has its kind's default number of topics."""
 TOPICS = "topics"
@@ -125,11 +127,16 @@ def parse_specs(texts: Sequence[str], shared: Mapping[str, object]) -> tuple[Mod
 def numbers_of_topics(value: object) -> tuple[str, ...]:
     """The numbers in a value of ``--topics``, such as "10,20,40", as they are given; () for None.
 
-    Raises `BadUsage` if one is missing, or given twice.
+    Raises `BadUsage` if one is missing or given twice, and if there are too many.
     """
     if value is None:
         return ()
     numbers = tuple(number.strip() for number in str(value).split(","))
+    if len(numbers) > MOST_NUMBERS:
+        raise BadUsage(
+            f"--topics: at most {MOST_NUMBERS} numbers of topics are learnt side by side; give "
+            "fewer, or try the others in another session"
+        )
     for number in numbers:
         if not number:
             raise BadUsage(f"topics must be a number, or several as in 10,20,40, not {value!r}")

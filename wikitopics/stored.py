@@ -608,8 +608,10 @@ def cell(value: object) -> object:
 
 
 def whole(argument: str, value: SupportsIndex, least: int | None = None) -> int:
-    """A whole number, which may be numpy's; with ``least``, one from there to a million. Raises
-    TypeError and ValueError."""
+    """A whole number, which may be numpy's, but no bool; with ``least``, one from there to a
+    million. Raises TypeError and ValueError."""
+    if isinstance(value, bool):
+        raise wrong_type(argument, "a whole number", value)
     try:
         number = index(value)
     except TypeError:

@@ -69,6 +69,7 @@ def test_several_numbers_of_topics_make_a_model_of_each_and_name_it():
         ((), "0,10", "from 1 to 10,000, not 0"),
         ((), "10,10001", "from 1 to 10,000, not 10001"),
         ((), "10,20,10", "10 is given twice"),
+        ((), ",".join(map(str, range(2, 23))), "--topics: at most 20 numbers of topics are learnt"),
         ((), "10,1e1", "two models are named 'lda-10'"),
         (("lda:topics=5",), "10,20", "every --model names its own number of topics"),
         (("lda", "lda:name=lda-10,topics=5"), "10,20", "two models are named 'lda-10'"),

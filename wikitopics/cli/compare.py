@@ -34,6 +34,8 @@ OF_ONE_SESSION = ("model", *_SCORES, "npmi", "distinct", "found")
 """Also what each session counts in articles of its own, which says nothing beside another's."""
 WIDEST = 60
 """The most cells of a curve."""
+LEAST_SHOWN = 1e-4
+"""The smallest difference of log-likelihoods that the table shows, and so the curve."""
 
 
 @click.command(cls=Command)
@@ -127,7 +129,10 @@ def _cells(model: ComparedModel) -> dict[str, str]:
     """The cells of a model, by the heads of their columns."""
 
     def number(value: float | None, decimals: int) -> str:
-        return "" if value is None else f"{value:.{decimals}f}"
+        if value is None:
+            return ""
+        rounded = round(value, decimals) + 0.0  # no -0
+        return f"{rounded:.{decimals}f}"
 
     return {
         "session": model.session,
@@ -152,7 +157,7 @@ def _curve(models: Sequence[ComparedModel]) -> Iterator[str]:
     high = max(model.log_likelihood + model.margin for model in models)
 
     def place(value: float) -> int:
-        return round(last * (value - low) / (high - low)) if high > low else 0
+        return round(last * (value - low) / (high - low)) if high - low >= LEAST_SHOWN else 0
 
     yield ""
     yield "log likelihood (o), and twice the error of its difference (-)"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 import subprocess
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -40,10 +42,11 @@ from wikitopics.session.options import ON_END, PASSES, REPLICAS, SEED
 from wikitopics.session.paths import DEFAULT_SESSION
 from wikitopics.session.records import KNOWN_ID
 from wikitopics.session.request import TrainRequest, new_settings
+from wikitopics.session.settings import MOST_NUMBERS
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.system import acting_later, in_use, owner, owner_pid
+from wikitopics.session.system import Signals, acting_later, in_use, owner, owner_pid
 from wikitopics.session.training.vocabulary import file_documents
-from wikitopics.stored import StoredSession, path_of, whole, wrong_type
+from wikitopics.stored import StoredSession, check_collection, path_of, whole, wrong_type
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.building import VocabularyRecipe, build_vocabulary
 from wikitopics.vocab.vocabulary import VocabularyError
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
 POLL_SECONDS = 0.3
 """Seconds after which the session is read again for its progress."""
 _MODELS = "a kind of model or a SPEC, or several"
+_NUMBERS = "a number, or several such as [10, 20, 40]"
 
 
 def train(
@@ -92,8 +96,8 @@ def train(
         that Series, or ids from a pandas Series or Index, with their type; other ids are text
     model: a kind of model or a SPEC of `wikitopics train --model`, or several; None: lda
     topics, passes: None: chosen by the number of texts. Several numbers of topics, such as
-        [10, 20, 40], make a model of each, lda-10, lda-20 and lda-40, which learn side by side;
-        `StoredSession.compare` compares them
+        [10, 20, 40], at most 20, make a model of each, lda-10, lda-20 and lda-40, which learn side
+        by side; `StoredSession.compare` compares them
     replicas: how many more models learn beside each model with other seeds, at most 11, so that
         `Topic.found` tells which topics come back; None: as many as hardly take longer (see
         --replicas in `wikitopics train --help`)
@@ -124,7 +128,9 @@ def train(
     the same texts and options, training continues; a finished session is returned at once.
 
     Ctrl+C saves the session, stops the trainer and raises KeyboardInterrupt; the same call resumes
-    later. If this process ends, the trainer still finishes. Two concurrent calls need two sessions.
+    later. SIGTERM saves the session and stops the trainer, too, before it ends this process. If
+    this process ends in another way, the trainer still finishes. Two concurrent calls need two
+    sessions.
 
     Raises ValueError or TypeError for a wrong argument, and `SessionError` if the session has other
     texts or options, is in use, or cannot be written, or if the trainer fails. Warns of repeated
@@ -206,9 +212,10 @@ def train(
             skipped_before = 0 if is_new else skipped_by_id(path)
             command = ["train", "--session", str(path), *_arguments(request, files)]
             # Ctrl+C waits until the trainer is in `started`, and can be ended.
-            with acting_later():
+            with acting_later() as signals:
                 process = control.start_trainer(path, command, [descriptor])
                 started.append(process)
+                _stop_if_terminated(process, signals)
             # An existing session has its index, and its choices have been told.
             requested = settings if is_new else None
             index_to_store = index if is_new else None
@@ -238,6 +245,7 @@ def vary_topics(
 
     Raises the errors of `train`, and of `StoredSession.compare`.
     """
+    check_collection("topics", topics)
     if find_spec("pandas") is None:  # better now than after training
         raise ValueError(NOTEBOOK.needed("vary_topics"))
     return train(texts, session, topics=topics, **options).compare()
@@ -257,12 +265,20 @@ def _wait(
     while True:
         with acting_later() as signals:
             code = signals.wait(process, POLL_SECONDS)
+            _stop_if_terminated(process, signals)
             if to_store is not None and os.path.exists(path):
                 store_index(path, to_store)
                 to_store = None
             show()
         if code is not None:
             return code
+
+
+def _stop_if_terminated(process: subprocess.Popen[bytes], signals: Signals) -> None:
+    """Stop the trainer if SIGTERM is recorded, which ends this process without an exception."""
+    if signal.SIGTERM in signals.noted:
+        process.terminate()
+        signals.wait(process, control.STOP_SECONDS, until=())
 
 
 @contextmanager
@@ -365,11 +381,15 @@ def _request(
 
 def _numbers(topics: SupportsIndex | Iterable[SupportsIndex]) -> str:
     """A number of topics, or several, as at the command line. Raises ValueError or TypeError."""
+    if isinstance(topics, str | bytes):
+        raise wrong_type("topics", _NUMBERS, topics)
     if not isinstance(topics, Iterable):
         return str(whole("topics", topics))
-    numbers = [str(whole("topics", number)) for number in topics]
+    # One more than are accepted is enough to refuse them, and a generator may have no end.
+    some = islice(topics, MOST_NUMBERS + 1)
+    numbers = [str(whole("topics", number)) for number in some]
     if not numbers:
-        raise ValueError("topics must be a number, or several such as [10, 20, 40]")
+        raise ValueError(f"topics must be {_NUMBERS}")
     return ",".join(numbers)
 
 

@@ -3,6 +3,7 @@
 import re
 import shutil
 import sys
+from itertools import count
 
 import numpy as np
 import pandas as pd
@@ -31,8 +32,9 @@ def test_topics_are_found_again_by_replicas_unless_there_are_none():
         learn(replicas=5)
     with pytest.raises(ValueError, match="replicas must be a whole number from 0 to 11"):
         learn(session="many", replicas=12)
-    with pytest.raises(TypeError, match="replicas must be a whole number"):
-        learn(session="half", replicas=2.5)
+    for no_number in (2.5, True, "2"):
+        with pytest.raises(TypeError, match="replicas must be a whole number, not"):
+            learn(session="half", replicas=no_number)
 
 
 def test_the_same_call_returns_the_session_and_any_other_is_refused(path, monkeypatch):
@@ -339,12 +341,27 @@ def test_several_numbers_of_topics_make_a_table_and_a_session(home):
         ([3, 2.5], TypeError, "topics must be a whole number, not 2.5"),
         (["3"], TypeError, "topics must be a whole number, not '3'"),
         ([[3]], TypeError, "topics must be a whole number, not"),
+        ([3, True], TypeError, "topics must be a whole number, not True (bool)"),
+        (range(2, 23), ValueError, "topics: at most 20 numbers of topics are learnt side by side"),
+        (count(2), ValueError, "topics: at most 20 numbers of topics are learnt side by side"),
     ],
 )
 def test_numbers_of_topics_that_make_no_sense_begin_nothing(home, topics, error, says):
     for call in (wt.vary_topics, lambda texts, topics: wt.train(texts, topics=topics)):
         with pytest.raises(error, match=re.escape(says)):
             call(TEXTS, topics)
+    assert not list(home.glob("*.db"))
+
+
+@pytest.mark.parametrize("topics", ["3,4", b"3", True])
+def test_what_is_no_number_of_topics_begins_nothing(home, topics):
+    with pytest.raises(
+        TypeError, match=r"topics must be (a whole number, not|a number, or several such)"
+    ):
+        wt.train(TEXTS, topics=topics)
+    for of_one in (topics, 3, None):
+        with pytest.raises(TypeError, match="topics must be a collection, such as a list, not"):
+            wt.vary_topics(TEXTS, of_one)
     assert not list(home.glob("*.db"))
 
 

@@ -51,16 +51,34 @@ def pid_of_trainer_at_work(path):
     return owner(path).pid
 
 
-def test_ctrl_c_while_a_trainer_is_being_started_ends_that_trainer(in_a_process, path, monkeypatch):
+@pytest.fixture
+def exits_on_sigterm():
+    """The tests' process has a handler of its own, as a program may have."""
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.parametrize(
+    ("number", "raised"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit)]
+)
+def test_a_signal_while_a_trainer_is_being_started_ends_that_trainer(
+    in_a_process,
+    path,
+    monkeypatch,
+    exits_on_sigterm,
+    number,
+    raised,
+):
     started = []
 
     def interrupted(*arguments):
         started.append(start_trainer(*arguments))
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(number)
         return started[0]
 
     monkeypatch.setattr("wikitopics.session.control.start_trainer", interrupted)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(raised):
         learn(passes=10_000)
     assert started[0].poll() is not None
     assert_nothing_is_left(path)
@@ -121,6 +139,17 @@ def test_a_trainer_that_was_stopped_is_warned_of(path, cli):
     _, told = program.communicate()
     assert "UserWarning: the trainer was stopped after" in told
     assert program.returncode == 0
+
+
+def test_sigterm_stops_the_trainer_too(path):
+    program = endless_program()
+    trainer = pid_of_trainer_at_work(path)
+    program.terminate()
+    program.communicate()
+    assert program.returncode == -signal.SIGTERM
+    until(lambda: gone(trainer))
+    assert wt.open(path).status().state == "stopped"
+    assert_nothing_is_left(path)
 
 
 @pytest.mark.long
