@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.crawler.texts.kinds import BEFORE, Texts
-from wikitopics.model import Minibatch
+from wikitopics.model import Minibatch, OnlineModel
 from wikitopics.model.minibatch import Threads
 from wikitopics.session.errors import Damaged
 from wikitopics.session.options import HELD_OUT, KEEP_ARTICLES, PASSES, REPLICAS, SEED
@@ -20,7 +20,7 @@ from wikitopics.session.records import HELD_OUT_ALREADY, KNOWN_ID, NO_KNOWN_WORD
 from wikitopics.session.settings import Settings, load_model
 from wikitopics.session.sources import described
 from wikitopics.session.storage.block import Block
-from wikitopics.session.storage.models import model_row
+from wikitopics.session.storage.models import model_row, own_part
 from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training import schedule
 from wikitopics.session.training.curves import Curves
@@ -443,12 +443,8 @@ class Stream:
             has_new_topics = self._changes.held_out is not None
             self._changes.drops_held_out |= has_new_topics or not progress.finished
         if self._learnt:
-            for number, model in enumerate(self._all_models):
-                if number < len(self.models):
-                    row = model_row(model, self._curves.meetings[number])
-                else:
-                    row = model_row(model, None, self.models[number % len(self.models)])
-                self._changes.models[number] = row
+            for number, model in enumerate(self.models):
+                self._changes.models.update(self._rows_of(number, model))
             self._changes.word_counts = self._word_counts
         first_pending = self._next_pending
         if self._pending:
@@ -459,6 +455,16 @@ class Stream:
         self.dirty = False
         self._learnt = False
         self._expect_measurement()  # only now: a screen shows the last measurement that is saved
+
+    def _rows_of(self, number: int, model: OnlineModel) -> dict[int, dict[str, object]]:
+        """The rows of a model and of its replicas, by their number in `_all_models`."""
+        state = model.state()
+        rows = {number: model_row(model, state, self._curves.meetings[number])}
+        n_models = len(self.models)
+        for place in range(number + n_models, len(self._all_models), n_models):
+            replica = self._all_models[place]
+            rows[place] = model_row(replica, own_part(replica.state(), state))
+        return rows
 
     def _next_size(self) -> int:
         size = schedule.minibatch_size(self.progress.articles, self.settings.batch_size)

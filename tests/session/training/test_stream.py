@@ -75,6 +75,25 @@ def test_the_first_documents_are_stored_once_for_a_model_and_its_replicas(sessio
             assert np.array_equal(state["first_word_ids"], first["first_word_ids"])
 
 
+def test_a_commit_asks_each_model_and_each_replica_for_its_state_once(
+    sessions, corpus, monkeypatch
+):
+    driver = Driver(sessions("s", replicas=2), corpus)
+    asked = []
+    for kind in map(kinds.load, MODELS):
+
+        def state(model, of_kind=kind.state):
+            asked.append(id(model))
+            return of_kind(model)
+
+        monkeypatch.setattr(kind, "state", state)
+    while not driver.trainer.progress.articles:
+        driver.act()
+    driver.trainer.commit(0.0, 0)
+    assert len(asked) == len(set(asked)) == 3 * len(MODELS)
+    driver.close()
+
+
 def test_interrupted_anywhere_replicas_equal_undisturbed_ones(undisturbed):
     with SessionReader(undisturbed(seeds=2, replicas=2, passes=2)) as reader:
         assert max(row.found for row in reader.topics("lda")) > 0
