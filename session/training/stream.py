@@ -72,6 +72,8 @@ class Stream:
         """For models that learn at the same time."""
         for model in self._all_models:
             model.threads = max(1, threads // len(self._all_models))
+        self._started_over: set[int] = set()
+        """The models whose topics have started over in the present step, by their number."""
         self._changes = Changes()
         self._pending = deque(store.pending())
         """Stretches of the stream waiting to be trained on, each with its number in the session."""
@@ -142,6 +144,12 @@ class Stream:
         """The number of articles that the held-out set and the next minibatch still lack."""
         missing = self._held_out_wanted - len(self._held_out)
         return max(0, missing) + max(0, self._next_size() - self.progress.pending)
+
+    @property
+    def starting_over(self) -> int:
+        """From how many articles the topics of a model have started over in the last minibatch, or
+        are doing so in the present one; 0 if they have not."""
+        return max(model.started_over_from for model in self._all_models)
 
     @property
     def articles_taken(self) -> int:
@@ -355,8 +363,9 @@ class Stream:
             self._changes.drops_articles = True
         if schedule.drop_due(before, progress.articles):
             self._changes.drops_articles = True
-        if measures or schedule.snapshot_due(self._curves.kept_at, before, progress.articles):
-            self._curves.keep_topics(progress.articles, self._changes)
+        is_due = schedule.snapshot_due(self._curves.kept_at, before, progress.articles)
+        if measures or is_due or self._started_over:
+            self._curves.keep_topics(progress.articles, self._changes, self._started_over)
         if measures:
             self._measure(elapsed_seconds())
         return len(batch)
@@ -371,8 +380,11 @@ class Stream:
         def learn(first: int, stop: int) -> list[NDArray[np.float32]]:
             return [self._learn_with(number, minibatch) for number in range(first, stop)]
 
+        self._started_over = set()
         learnt = self._side_by_side.map(learn, len(self._all_models), 1)
         thetas = [theta for (theta,) in learnt[: len(self.models)]]
+        for number in self._started_over:
+            self._curves.forget_meetings(number)
         for meetings, theta in zip(self._curves.meetings, thetas, strict=True):
             if meetings is not None:
                 meetings.add(theta)
@@ -381,10 +393,13 @@ class Stream:
     def _learn_with(self, number: int, batch: Minibatch) -> NDArray[np.float32]:
         """Teach these articles to the model of this number in `_all_models`."""
         size = self.settings.batch_sizes[number % len(self.models)]
+        model = self._all_models[number]
         parts = []
         for start in range(0, batch.D, size):
             part = batch[start : start + size]
-            parts.append(checked_rows(self._all_models[number], "learn", part))
+            parts.append(checked_rows(model, "learn", part))
+            if model.started_over_from and number < len(self.models):
+                self._started_over.add(number)
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _take_pending(self, size: int) -> Block:

@@ -176,6 +176,7 @@ async def test_help_and_palette_know_every_key(shown, live):
 
 
 COMPILES = {"compiling": True, "waiting_for": "the wiki's reply"}
+STARTS_OVER = {"starting_over": 10_112, "waiting_for": "the wiki's reply", "pace": 90.0}
 WAITS = {"waiting_for": "429", "waiting_until": time.time() + 3_625, "bound_by": None}
 
 
@@ -191,6 +192,13 @@ WAITS = {"waiting_for": "429", "waiting_until": time.time() + 3_625, "bound_by":
         ),
         ("starting", "paused", {}, ["paused before the first measurement"], "starting"),
         ("running", "running", COMPILES, ["compiling the models, only once"], "waiting for"),
+        (
+            "running",
+            "running",
+            STARTS_OVER,
+            ["topics start over from 10,112", "Topics start over once, from what"],
+            "slowed down",
+        ),
         ("running", "running", WAITS, [" min for 429"], "sets the pace"),
     ],
 )
