@@ -9,6 +9,7 @@ from textual import events
 from textual.binding import Binding
 from textual.command import CommandPalette
 
+from tests.session.rows import sql
 from tests.tui import canned, seeing
 from wikitopics.session.analysis.story import Moment
 from wikitopics.session.storage.writer import HeartbeatWriter
@@ -247,6 +248,23 @@ async def test_keys_can_be_bound_anew(shown, live):
 
 KINDS = ["renamed", "died", "split", "born"]
 """What happened to topics of the canned session, newest first."""
+
+
+async def test_shares_that_moved_because_topics_started_over_are_no_moves(shown, tmp_path):
+    path = canned.build(tmp_path / "s.db", canned.Recipe())
+    sql(path, "INSERT INTO topic_events VALUES (NULL, 0, 9216, 'started_over', 3, NULL, 'film')")
+    async with shown(path, size=(120, 60)) as (app, pilot):
+        assert "↺" in await seeing.until(pilot, "all topics started")
+        panel = app.screen.query_one(Story)
+        moments = [moment for moment, _ in panel.rows]
+        moves = [moment.words for moment in moments if moment.kind in ("up", "down")]
+        assert moves
+        assert all(words.endswith("since 9,216") for words in moves)
+        app.screen.set_focus(panel)
+        panel.go_to([moment.kind for moment in moments].index("started_over"))
+        await pilot.press("enter")  # it is about no topic, and opens none
+        assert app.screen is app.main
+        assert app.main.current == "Dashboard"
 
 
 async def test_the_story_leads_to_what_it_tells_of(shown, two_models):
