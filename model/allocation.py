@@ -345,7 +345,7 @@ class Rebirth:
 class DirichletAllocation(LambdaModel):
     """Latent Dirichlet allocation, however it is learnt."""
 
-    default_replicas = 5
+    default_replicas = 3
     parts: ClassVar = {**LambdaModel.parts, "_rebirth": Rebirth}
     entries = (
         *LambdaModel.entries,
@@ -387,12 +387,16 @@ class DirichletAllocation(LambdaModel):
         ValueError for a word id out of range, before any change.
         """
         before = self._seen
+        self.started_over_from = 0
         theta = self._step(batch)
         first = self._first_documents(batch, before)
         if first is None:
             return theta
-        has_started_over = self._start_over(first)
-        return self.infer(batch) if has_started_over else theta
+        self.started_over_from = first.D
+        if not self._start_over(first):
+            self.started_over_from = 0
+            return theta
+        return self.infer(batch)
 
     @abstractmethod
     def _step(self, batch: Minibatch) -> NDArray[np.float32]:

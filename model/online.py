@@ -135,6 +135,9 @@ class OnlineModel(ABC):
     """The number of minibatches learnt."""
     rho: float
     """Step size of the last update, 0 before the first."""
+    started_over_from: int = 0
+    """The number of documents from which the topics start over in this call of `learn`, or did in
+    the last one; 0 if they did not."""
     passes_left: float | None = None
     """How often the documents that `learn` is given next are still read, if they were learnt
     before: 1 at the beginning of the last pass over them, 0 at its end. None: they are new. Whoever

@@ -228,6 +228,8 @@ class TrainerActivity:
     """Articles at the next evaluation of the models."""
     compiling: bool = False
     """Whether training waits for kernels to be compiled, as happens once after an installation."""
+    starting_over: Count = 0
+    """From how many articles topics are just starting over; 0 if they are not."""
     bound_by: BoundBy | None = None
     """What has limited the run most often of late."""
     crawl_rate: Rate = 0.0
@@ -282,7 +284,7 @@ class TrainerActivity:
 
     def ended(self) -> "TrainerActivity":
         """What remains of the record when the trainer is gone: counts, but nothing momentary."""
-        waiting = ("waiting_for", "waiting_until", "failing", "compiling")
+        waiting = ("waiting_for", "waiting_until", "failing", "compiling", "starting_over")
         rates = (
             "bound_by",
             "crawl_rate",
@@ -493,12 +495,24 @@ COHERENT_WORDS = 10
 """The number of a topic's most probable words on which its coherence is measured."""
 
 
-TopicChange = Literal["born", "died", "split", "merged", "renamed", "area_born", "area_merged"]
+TopicChange = Literal[
+    "born",
+    "died",
+    "split",
+    "merged",
+    "renamed",
+    "area_born",
+    "area_merged",
+    "started_over",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class TopicEvent:
-    """Something that happened to a topic; for the meanings see `Change`."""
+    """Something that happened to a topic; for the meanings see `Change`.
+
+    When all topics have started over, it is about the largest one.
+    """
 
     model: str
     articles: Count
@@ -529,6 +543,8 @@ class TopicEvent:
                 return (
                     f"the area {self.name}, led by #{self.topic}, joins the area of #{self.other}"
                 )
+            case "started_over":
+                return "all topics started over, from what the texts so far have in common"
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,6 +103,8 @@ def caption(status: Status) -> str:
         return ""
     if status.articles == 0:
         return AT_FIRST
+    if status.activity.starting_over:
+        return AS_THEY_START_OVER
     read = status.lap or 0.0
     if read >= SETTLED:
         return ONCE_SETTLED

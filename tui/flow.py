@@ -103,6 +103,8 @@ def wait_text(status: Status, now: float) -> Part:
         return "paused by you; P resumes", "warn"
     if status.activity.compiling:
         return "compiling the models, only once after installation", "warn"
+    if status.activity.starting_over:
+        return starting_over(status), "warn"
     what_limits = pace(status)
     activity = status.activity
     if status.waiting_for:
@@ -113,6 +115,12 @@ def wait_text(status: Status, now: float) -> Part:
         if not what_limits:
             return visible(activity.wait(now)), "muted"
     return what_limits, "muted"
+
+
+def starting_over(status: Status) -> str:
+    """What is done while topics start over: "topics start over from 10,112 articles"."""
+    articles = count(status.activity.starting_over)
+    return f"topics start over from {articles} {unit_noun(status.source, status.passes)}"
 
 
 def request_rate(status: Status) -> Part:

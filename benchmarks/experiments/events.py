@@ -75,7 +75,7 @@ def snapshots(model: OnlineModel, corpus: Corpus, seed: int) -> Iterator[TopWord
         model.learn(batch)
         before = seen
         seen += batch.D
-        if snapshot_due(last_snapshot, before, seen):
+        if snapshot_due(last_snapshot, before, seen) or model.started_over_from:
             last_snapshot = seen
             learnt = articles[: min(seen, REFERENCE_ARTICLES)]
             yield TopWords(
@@ -101,7 +101,8 @@ def events(corpus: Corpus, kind: str, topics: int | None, seed: int) -> list[Top
     chronicle = Chronicle(kind, corpus.words, None, ())
     found: list[TopicEvent] = []
     for snapshot in snapshots(model, corpus, seed):
-        found += chronicle.note(snapshot)
+        take = chronicle.start_over if model.started_over_from else chronicle.note
+        found += take(snapshot)
     return found
 
 

@@ -119,7 +119,9 @@ def story(
     course = max(curves.values(), key=lambda curve: curve.values.size, default=None)
     moments = []
     for change in changes[:MOST]:
-        topic = change.topic if change.other is None else change.other
+        topic: int | None = change.topic if change.other is None else change.other
+        if change.event == "started_over":
+            topic = None  # it is about all of them
         moments.append(Moment(change.event, change.articles, change.told(), change.model, topic))
     moments += overtakings(curves, counted)
     moments += restarts(runs, flow, counted)

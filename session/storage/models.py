@@ -212,15 +212,12 @@ def check_size(state: Mapping[str, object], topics: int, n_words: int) -> None:
 
 def model_row(
     model: "OnlineModel",
-    meetings: Meetings | None,
-    replica_of: "OnlineModel | None" = None,
+    state: "State",
+    meetings: Meetings | None = None,
 ) -> dict[str, object]:
-    """The columns of a model's row as of now; for a replica, without the arrays that are equal to
-    its model's. Raises `SessionError` for a model that no session can store."""
-    state = model.state()
+    """The columns of a model's row as of now; ``state``: its state, or a replica's `own_part`.
+    Raises `SessionError` for a model that no session can store."""
     check_size(state, model.n_topics, model.n_words)
-    if replica_of is not None:
-        state = _own_part(state, replica_of.state())
     scalars, arrays = pack_state(state)
     return {
         "scalars": scalars,
@@ -232,7 +229,7 @@ def model_row(
     }
 
 
-def _own_part(state: "State", of_model: "State") -> "State":
+def own_part(state: "State", of_model: "State") -> "State":
     """The state of a replica without the arrays that are equal to its model's, such as the first
     documents, which both keep until their topics start over."""
 

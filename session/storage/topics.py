@@ -248,6 +248,17 @@ class TopicReader(OpenedSession):
             events.append(TopicEvent(spec.name, articles, event, topic, other, name))
         return events
 
+    def started_over_at(self, model: str, as_of: int | None = None) -> int:
+        """After how many articles a model's topics last started over, up to ``as_of`` if given; 0
+        if they did not."""
+        starts = self.select(
+            "topic_events",
+            {"articles": Count},
+            "WHERE model = ? AND event = 'started_over' ORDER BY id",
+            [self._number(model)],
+        )
+        return max((at for (at,) in starts if as_of is None or at <= as_of), default=0)
+
     def topics(
         self,
         model: str,
@@ -258,11 +269,13 @@ class TopicReader(OpenedSession):
 
         ``as_of``: as the topics were after this many articles.
         """
-        points = self.snapshots(model, as_of)
+        start = self.started_over_at(model, as_of)
+        points = [point for point in self.snapshots(model, as_of) if point >= start]
         if not points:
             return []
         # Every trend begins at half of the articles, so it covers the same part of the stream
-        # whether there are few snapshots or many.
+        # whether there are few snapshots or many; but not before topics started over, which changes
+        # all at once.
         half = points[-1] / 2
         snapshots = list(self.words_at(model, at_even_ratios(points, TREND_POINTS, half)))
         if not snapshots:

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from wikitopics.model.areas import NONE, OTHER, Areas
 from wikitopics.model.changes import OBSERVATIONS, Change, TopicState, changes, living
 from wikitopics.model.naming import most_words_fit
@@ -20,6 +22,9 @@ class Chronicle:
     are determined only at observations, which come at each half doubling of the articles and each
     half-life. A change is reported once it holds at several observations in a row; so is a new
     name, if the topic has been told of under another one.
+
+    When topics start over, only that is reported: topics that are large at the observations that
+    follow count as born without a word.
     """
 
     def __init__(
@@ -29,9 +34,10 @@ class Chronicle:
         told: ToldTopics | None,
         snapshots: Sequence[TopWords],
         half_life: float | None = None,
+        start: int = 0,
     ) -> None:
         """``told``: as of the last commit; ``snapshots``: those of the last observations, and the
-        newest one."""
+        newest one; ``start``: after how many articles topics started over, 0 if they did not."""
         self._model = model
         self._words = words
         self._half_life = half_life
@@ -39,12 +45,14 @@ class Chronicle:
         """As `ToldTopics.names`."""
         self._alive: set[int] = set()
         """As `ToldTopics.alive`."""
-        self._articles = 0
+        self._start = start
+        self._articles = start
         """Articles at the last snapshot."""
         self._observations: list[TopicState] = []
         """The last ones."""
         for snapshot in snapshots:
-            self.note(snapshot)
+            if snapshot.articles > start:
+                self.note(snapshot)
         if told is not None:
             self._names = list(told.names)
             self._alive = set(told.alive)
@@ -54,6 +62,18 @@ class Chronicle:
         """What to store with the snapshot."""
         return ToldTopics(tuple(self._names), frozenset(self._alive))
 
+    def start_over(self, snapshot: TopWords) -> list[TopicEvent]:
+        """Take the snapshot after the topics have started over; returns the event that tells it."""
+        self._start = snapshot.articles
+        self._articles = snapshot.articles
+        self._observations = []
+        self._alive = set()
+        shown_ids, _ = snapshot.shown
+        self._names = names_of(shown_ids, self._words)
+        largest = int(np.argmax(snapshot.shares))
+        name = self._names[largest]
+        return [TopicEvent(self._model, self._start, "started_over", largest, None, name)]
+
     def note(self, snapshot: TopWords) -> list[TopicEvent]:
         """Take the next snapshot; returns the events that can now be reported."""
         shown_ids, _ = snapshot.shown
@@ -61,11 +81,15 @@ class Chronicle:
         is_observation = observation_due(self._articles, snapshot.articles, self._half_life)
         self._articles = snapshot.articles
         latest: list[Change] = []
+        is_first_look = False
         if is_observation:
+            is_first_look = len(self._observations) == OBSERVATIONS - 1
             self._observations = [*self._observations, state][-OBSERVATIONS:]
             latest = changes(self._observations, self._alive)
         stay_alive = self._alive & living(self._alive, latest)
         self._alive = living(self._alive, latest)
+        if self._start and is_first_look:
+            latest = []  # what is alive comes from the start
         names_before = self._names
         newest = names_of(shown_ids, self._words)
         self._names = list(newest)

@@ -1,7 +1,7 @@
 """The points of a session's curves until they are saved: measurements of its models, and their
 topics."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +10,7 @@ from wikitopics.model import OnlineModel, kinds
 from wikitopics.model.areas import Areas
 from wikitopics.model.areas import names as area_names
 from wikitopics.model.changes import OBSERVATIONS
+from wikitopics.model.meetings import Meetings
 from wikitopics.model.places import ROUNDS
 from wikitopics.model.replicas import MATCHED_WORDS, found_in_replicas
 from wikitopics.session import sources
@@ -70,7 +71,9 @@ class Curves:
         for number, name in enumerate(self._names):
             snapshots = [point[number] for point in points if number in point]
             told = store.told_topics(number)
-            chronicles.append(Chronicle(name, self._words, told, snapshots, self.half_life))
+            start = store.started_over_at(name)
+            chronicle = Chronicle(name, self._words, told, snapshots, self.half_life, start)
+            chronicles.append(chronicle)
         return chronicles
 
     @property
@@ -78,8 +81,19 @@ class Curves:
         """Articles at the last snapshot of the topics, 0 before the first."""
         return self._snapshots[-1] if self._snapshots else 0
 
-    def keep_topics(self, articles: int, changes: Changes) -> None:
-        """Store the present topics."""
+    def forget_meetings(self, number: int) -> None:
+        """Count from now on how often a model's topics meet, since they have started over."""
+        if self.meetings[number] is not None:
+            self.meetings[number] = Meetings.none(self._models[number].n_topics)
+
+    def keep_topics(
+        self,
+        articles: int,
+        changes: Changes,
+        started_over: Collection[int] = (),
+    ) -> None:
+        """Store the present topics. ``started_over``: the numbers of the models whose topics have
+        started over since the last snapshot."""
         self._topics = {}
         reference = self.reference.occurrences
         for number, (model, chronicle) in enumerate(
@@ -102,7 +116,10 @@ class Curves:
             )
             self._topics[number] = snapshot
             changes.snapshots.append(snapshot)
-            events = chronicle.note(snapshot)
+            if number in started_over:
+                events = chronicle.start_over(snapshot)
+            else:
+                events = chronicle.note(snapshot)
             areas_before = self._areas[number]
             areas = self._areas_of(number, snapshot)
             meetings = self.meetings[number]

@@ -18,9 +18,6 @@ WHOLE_MINIBATCHES = 8192
 by halves, down to an eighth, so that steps remain small."""
 REPLICATED_TOPICS = 500
 """The most topics of all replicas together, by default."""
-REPLICAS_READING_AGAIN = 3
-"""The most replicas of each model in several passes, by default: all passes but the first are
-nothing but learning."""
 
 
 def default_passes(documents: int) -> int:
@@ -31,13 +28,11 @@ def default_passes(documents: int) -> int:
     return max(1, min(most, passes))
 
 
-def default_replicas(models: Sequence[ModelSpec], passes: int) -> int:
-    """The replicas of each of these models, so that a session of so many passes hardly takes
-    longer."""
+def default_replicas(models: Sequence[ModelSpec]) -> int:
+    """The replicas of each of these models, as many as their kinds have by default, unless there
+    are too many topics."""
     topics = sum(spec.topics for spec in models)
     most = min(load_kind(spec.kind).default_replicas for spec in models)
-    if passes > 1:
-        most = min(most, REPLICAS_READING_AGAIN)
     return min(most, REPLICATED_TOPICS // topics)
 
 

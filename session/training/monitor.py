@@ -356,6 +356,7 @@ class Monitor:
             elapsed_seconds=run.elapsed(),
             next_measurement=stream.next_measurement,
             compiling=run.busy and is_compiling(),
+            starting_over=stream.starting_over if run.busy else 0,
             bound_by=bound_by,
             crawl_rate=run.feed.arrivals(),
             train_rate=run.learnt.of_steps(),

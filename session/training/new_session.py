@@ -82,7 +82,7 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
         if values[PASSES.name] > 1:
             sizes = default_batch_sizes(models, sizes, documents)
     if REPLICAS not in request and kind.has_replicas:
-        values[REPLICAS.name] = default_replicas(models, values[PASSES.name])
+        values[REPLICAS.name] = default_replicas(models)
     return replace(
         settings,
         values=values,
@@ -109,7 +109,7 @@ def beginning(settings: Settings, vocabulary: Vocabulary) -> Beginning:
         own_seed = seed_of(seed, replica)
         for spec in settings.models:  # only one model is in memory besides the rows
             model = new_model(spec, W, D, own_seed, seed_ids)
-            rows.append(model_row(model, None))
+            rows.append(model_row(model, model.state()))
     return Beginning(vocabulary.words, rows, list(seeds))
 
 

@@ -13,14 +13,16 @@ from wikitopics.crawler.page import SourceInfo
 from wikitopics.crawler.source import Activity, Asked, Identity, PageKind, Source, SourceKind
 from wikitopics.extra import DASK
 from wikitopics.model import Minibatch, OnlineModel
+from wikitopics.model.allocation import DirichletAllocation
 from wikitopics.model.coherence import Occurrences
 from wikitopics.model.kernels import nothing_kept
+from wikitopics.model.minibatch import Threads
 from wikitopics.model.relevance import RELEVANCE
 from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage, Say
 from wikitopics.session.options import CLUSTER
 from wikitopics.session.records import SNAPSHOT_WORDS
-from wikitopics.session.settings import ModelSpec, new_model
+from wikitopics.session.settings import ModelSpec, load_kind, new_model
 from wikitopics.session.training.blocks import Blocks, Intake, counting_workers
 from wikitopics.session.training.counts import Counts
 from wikitopics.session.training.counts_file import CountedBlocks
@@ -61,6 +63,7 @@ def _learn(specs: Sequence[ModelSpec]) -> None:
         model.learn(_documents())
         model.top_words(SNAPSHOT_WORDS)
         model.relevant_words(SNAPSHOT_WORDS, RELEVANCE)
+    _start_over(specs)
 
 
 def _measure(specs: Sequence[ModelSpec]) -> None:
@@ -71,6 +74,19 @@ def _measure(specs: Sequence[ModelSpec]) -> None:
         model = _like(spec)
         held_out.measure(model, Occurrences(documents))
         model.infer(documents)
+
+
+def _start_over(specs: Sequence[ModelSpec]) -> None:
+    """Find first topics, as some models do in the midst of learning, where compiling would halt
+    it."""
+    if any(issubclass(load_kind(spec.kind), DirichletAllocation) for spec in specs):
+        from wikitopics.model.rotation import first_topics
+
+        random = np.random.default_rng(0)
+        documents = _documents()
+        counts = random.integers(1, 9, len(documents.word_ids))
+        varied = Minibatch(documents.indptr, documents.word_ids, counts)
+        first_topics(varied, WARM_UP_WORDS, 2, random, Threads(1))
 
 
 def _like(spec: ModelSpec) -> OnlineModel:

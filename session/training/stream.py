@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.crawler.texts.kinds import BEFORE, Texts
-from wikitopics.model import Minibatch
+from wikitopics.model import Minibatch, OnlineModel
 from wikitopics.model.minibatch import Threads
 from wikitopics.session.errors import Damaged
 from wikitopics.session.options import HELD_OUT, KEEP_ARTICLES, PASSES, REPLICAS, SEED
@@ -20,7 +20,7 @@ from wikitopics.session.records import HELD_OUT_ALREADY, KNOWN_ID, NO_KNOWN_WORD
 from wikitopics.session.settings import Settings, load_model
 from wikitopics.session.sources import described
 from wikitopics.session.storage.block import Block
-from wikitopics.session.storage.models import model_row
+from wikitopics.session.storage.models import model_row, own_part
 from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training import schedule
 from wikitopics.session.training.curves import Curves
@@ -72,6 +72,8 @@ class Stream:
         """For models that learn at the same time."""
         for model in self._all_models:
             model.threads = max(1, threads // len(self._all_models))
+        self._started_over: set[int] = set()
+        """The models whose topics have started over in the present step, by their number."""
         self._changes = Changes()
         self._pending = deque(store.pending())
         """Stretches of the stream waiting to be trained on, each with its number in the session."""
@@ -142,6 +144,12 @@ class Stream:
         """The number of articles that the held-out set and the next minibatch still lack."""
         missing = self._held_out_wanted - len(self._held_out)
         return max(0, missing) + max(0, self._next_size() - self.progress.pending)
+
+    @property
+    def starting_over(self) -> int:
+        """From how many articles the topics of a model have started over in the last minibatch, or
+        are doing so in the present one; 0 if they have not."""
+        return max(model.started_over_from for model in self._all_models)
 
     @property
     def articles_taken(self) -> int:
@@ -355,8 +363,9 @@ class Stream:
             self._changes.drops_articles = True
         if schedule.drop_due(before, progress.articles):
             self._changes.drops_articles = True
-        if measures or schedule.snapshot_due(self._curves.kept_at, before, progress.articles):
-            self._curves.keep_topics(progress.articles, self._changes)
+        is_due = schedule.snapshot_due(self._curves.kept_at, before, progress.articles)
+        if measures or is_due or self._started_over:
+            self._curves.keep_topics(progress.articles, self._changes, self._started_over)
         if measures:
             self._measure(elapsed_seconds())
         return len(batch)
@@ -371,8 +380,11 @@ class Stream:
         def learn(first: int, stop: int) -> list[NDArray[np.float32]]:
             return [self._learn_with(number, minibatch) for number in range(first, stop)]
 
+        self._started_over = set()
         learnt = self._side_by_side.map(learn, len(self._all_models), 1)
         thetas = [theta for (theta,) in learnt[: len(self.models)]]
+        for number in self._started_over:
+            self._curves.forget_meetings(number)
         for meetings, theta in zip(self._curves.meetings, thetas, strict=True):
             if meetings is not None:
                 meetings.add(theta)
@@ -381,10 +393,13 @@ class Stream:
     def _learn_with(self, number: int, batch: Minibatch) -> NDArray[np.float32]:
         """Teach these articles to the model of this number in `_all_models`."""
         size = self.settings.batch_sizes[number % len(self.models)]
+        model = self._all_models[number]
         parts = []
         for start in range(0, batch.D, size):
             part = batch[start : start + size]
-            parts.append(checked_rows(self._all_models[number], "learn", part))
+            parts.append(checked_rows(model, "learn", part))
+            if model.started_over_from and number < len(self.models):
+                self._started_over.add(number)
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _take_pending(self, size: int) -> Block:
@@ -443,12 +458,8 @@ class Stream:
             has_new_topics = self._changes.held_out is not None
             self._changes.drops_held_out |= has_new_topics or not progress.finished
         if self._learnt:
-            for number, model in enumerate(self._all_models):
-                if number < len(self.models):
-                    row = model_row(model, self._curves.meetings[number])
-                else:
-                    row = model_row(model, None, self.models[number % len(self.models)])
-                self._changes.models[number] = row
+            for number, model in enumerate(self.models):
+                self._changes.models.update(self._rows_of(number, model))
             self._changes.word_counts = self._word_counts
         first_pending = self._next_pending
         if self._pending:
@@ -459,6 +470,16 @@ class Stream:
         self.dirty = False
         self._learnt = False
         self._expect_measurement()  # only now: a screen shows the last measurement that is saved
+
+    def _rows_of(self, number: int, model: OnlineModel) -> dict[int, dict[str, object]]:
+        """The rows of a model and of its replicas, by their number in `_all_models`."""
+        state = model.state()
+        rows = {number: model_row(model, state, self._curves.meetings[number])}
+        n_models = len(self.models)
+        for place in range(number + n_models, len(self._all_models), n_models):
+            replica = self._all_models[place]
+            rows[place] = model_row(replica, own_part(replica.state(), state))
+        return rows
 
     def _next_size(self) -> int:
         size = schedule.minibatch_size(self.progress.articles, self.settings.batch_size)

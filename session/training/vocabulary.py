@@ -178,6 +178,8 @@ class VocabularyBuild:
         """The articles collected."""
         return self.progress.pending
 
+    starting_over = 0
+    """No topics start over: there is no model yet."""
     articles_wanted: int | None = None
     """How many the session will take by its limit: not known yet."""
 

@@ -117,6 +117,25 @@ def test_topics_start_over_once_and_counts_end_where_they_were(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_model_says_from_how_many_documents_it_starts_over(kind, monkeypatch):
+    model = kinds.load(kind).create(K, W, D)
+    seen = []
+
+    def fresh(*arguments):
+        seen.append(model.started_over_from)
+        return first_topics(*arguments)
+
+    monkeypatch.setattr("wikitopics.model.rotation.first_topics", fresh)
+    texts = planted(0)
+    said = []
+    for first in range(800, 1600, 200):
+        learnt(model, texts[: first + 200], start=first if said else 0)
+        said.append(model.started_over_from)
+    assert said == [0, 1200, 0, 0]
+    assert seen == [1200]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("stop", [600, 1000, 1200])
 def test_a_model_that_goes_on_starts_over_with_the_same_bits(kind, stop):
     texts = planted(0)

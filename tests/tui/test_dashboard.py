@@ -9,6 +9,7 @@ from textual import events
 from textual.binding import Binding
 from textual.command import CommandPalette
 
+from tests.session.rows import sql
 from tests.tui import canned, seeing
 from wikitopics.session.analysis.story import Moment
 from wikitopics.session.storage.writer import HeartbeatWriter
@@ -176,6 +177,7 @@ async def test_help_and_palette_know_every_key(shown, live):
 
 
 COMPILES = {"compiling": True, "waiting_for": "the wiki's reply"}
+STARTS_OVER = {"starting_over": 10_112, "waiting_for": "the wiki's reply", "pace": 90.0}
 WAITS = {"waiting_for": "429", "waiting_until": time.time() + 3_625, "bound_by": None}
 
 
@@ -191,6 +193,13 @@ WAITS = {"waiting_for": "429", "waiting_until": time.time() + 3_625, "bound_by":
         ),
         ("starting", "paused", {}, ["paused before the first measurement"], "starting"),
         ("running", "running", COMPILES, ["compiling the models, only once"], "waiting for"),
+        (
+            "running",
+            "running",
+            STARTS_OVER,
+            ["topics start over from 10,112", "Topics start over once, from what"],
+            "slowed down",
+        ),
         ("running", "running", WAITS, [" min for 429"], "sets the pace"),
     ],
 )
@@ -239,6 +248,23 @@ async def test_keys_can_be_bound_anew(shown, live):
 
 KINDS = ["renamed", "died", "split", "born"]
 """What happened to topics of the canned session, newest first."""
+
+
+async def test_shares_that_moved_because_topics_started_over_are_no_moves(shown, tmp_path):
+    path = canned.build(tmp_path / "s.db", canned.Recipe())
+    sql(path, "INSERT INTO topic_events VALUES (NULL, 0, 9216, 'started_over', 3, NULL, 'film')")
+    async with shown(path, size=(120, 60)) as (app, pilot):
+        assert "↺" in await seeing.until(pilot, "all topics started")
+        panel = app.screen.query_one(Story)
+        moments = [moment for moment, _ in panel.rows]
+        moves = [moment.words for moment in moments if moment.kind in ("up", "down")]
+        assert moves
+        assert all(words.endswith("since 9,216") for words in moves)
+        app.screen.set_focus(panel)
+        panel.go_to([moment.kind for moment in moments].index("started_over"))
+        await pilot.press("enter")  # it is about no topic, and opens none
+        assert app.screen is app.main
+        assert app.main.current == "Dashboard"
 
 
 async def test_the_story_leads_to_what_it_tells_of(shown, two_models):

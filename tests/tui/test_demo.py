@@ -76,8 +76,11 @@ async def test_the_end_of_a_demo_offers_what_to_do_next(shown, tmp_path, monkeyp
     ],
 )
 def test_captions_say_when_topics_start_over(articles, lap, expected):
-    status = SimpleNamespace(activity=SimpleNamespace(pace=90.0), articles=articles, lap=lap)
+    activity = SimpleNamespace(pace=90.0, starting_over=0)
+    status = SimpleNamespace(activity=activity, articles=articles, lap=lap)
     assert caption(status) == expected
+    activity.starting_over = 5_000  # then they do, whatever was to be expected
+    assert caption(status) == (AS_THEY_START_OVER if articles else AT_FIRST)
 
 
 async def test_whoever_lacks_the_reports_packages_reads_it_before_choosing(

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from tests.commands import ROOT
+from tests.commands import ROOT, python
 from tests.waiting import until
 
 
@@ -239,3 +239,19 @@ def test_too_few_files_or_too_little_memory_to_compute_is_told_in_a_line(limit, 
     words = f"{limit}; exec '{sys.executable}' -m wikitopics {command}"
     done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, cwd=ROOT)
     assert (done.returncode, done.stderr) == (1, f"wikitopics: `{limit}` {says}\n")
+
+
+BLAS_THREADS = """
+import os
+from wikitopics import __main__, cli
+
+cli.main = lambda: print(os.environ["OPENBLAS_NUM_THREADS"])
+__main__.main()
+"""
+
+
+@pytest.mark.parametrize(("given", "taken"), [(None, "1"), ("3", "3")])
+def test_blas_works_with_one_thread_unless_another_number_is_given(monkeypatch, given, taken):
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    environment = {} if given is None else {"OPENBLAS_NUM_THREADS": given}
+    assert python(BLAS_THREADS, **environment) == f"{taken}\n"

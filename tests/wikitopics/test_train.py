@@ -134,7 +134,7 @@ def test_own_texts_have_replicas_unless_a_model_takes_long(cli, tmp_path):
     train = ("train", "--texts", texts, "--lines", "--vocab", tmp_path / "words.txt", "--topics", 3)
     (tmp_path / "words.txt").write_text("river\nlake\ndam\nwater\n")
     cli.ok(*train, "--session", "one", "--passes", 1)
-    assert cli.json("status", "--session", "one")["replicas"] == 5
+    assert cli.json("status", "--session", "one")["replicas"] == 3
     cli.ok(*train, "--session", "again")
     assert cli.json("status", "--session", "again")["replicas"] == 3
     cli.ok(*train, "--session", "two", "--model", "lda", "--model", "hdp")
@@ -362,6 +362,15 @@ def test_compiling_is_told_once_and_only_while_it_happens(kind):
     lines(report(64))
     (line,) = (line for line in told if "compiling" in line)
     assert "only once after installation" in line
+
+
+def test_progress_tells_that_topics_start_over_while_they_do():
+    told = []
+    lines = ProgressLines(told.append)
+    lines._every = 0.0
+    for documents in (0, 10_112, 0):
+        lines(report(10_112, starting_over=documents))
+    assert ["start over from 10,112 articles" in line for line in told] == [False, True, False]
 
 
 def test_a_burst_of_reports_is_one_line_and_the_last_is_of_the_end():

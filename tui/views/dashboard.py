@@ -212,7 +212,9 @@ class Dashboard(View):
     async def _fill_story(self, models: Sequence[str], session: SessionView) -> None:
         def derived(reader: SessionReader) -> tuple[Moment, ...]:
             model = models[0]  # shares move in the list of topics, which shows one model
-            spans = doublings(reader.snapshots(model, session.as_of))[-SPANS - 1 :]
+            start = reader.started_over_at(model, session.as_of)  # which moves all shares at once
+            points = [point for point in reader.snapshots(model, session.as_of) if point >= start]
+            spans = doublings(points)[-SPANS - 1 :]
             snapshots = reader.words_at(model, spans)
             shares = [(snapshot.articles, snapshot.shares) for snapshot in snapshots]
             names = [row.name for row in session.topics_of(model)]

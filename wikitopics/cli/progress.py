@@ -63,6 +63,8 @@ class ProgressLines:
             parts.append(f"{progress.lap:.1%} of the source read")
         if activity.time_left:
             parts.append(activity.time_left)
+        if activity.starting_over:
+            parts.append(f"topics start over from {activity.starting_over:,} {report.noun}")
         if report.state == "paused":
             parts.append("paused")
         if activity.waiting_for and report.state != "stopping":

@@ -115,6 +115,9 @@ def _put_status(now: "Status", path: Path) -> None:
     output.put_line(f"time       {output.duration(now.elapsed_seconds)}, {hourly}{read}{left}")
     if now.checkpoint_age_seconds is not None:
         output.put_line(f"saved      {output.duration(now.checkpoint_age_seconds)} ago")
+    if now.activity.starting_over:
+        documents = now.activity.starting_over
+        output.put_line(f"topics     start over from {documents:,} {called}")
     if now.waiting_for:
         output.put_line(f"waiting    {now.activity.wait(time.time()).removeprefix('waiting ')}")
     for model in now.models:

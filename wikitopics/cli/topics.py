@@ -397,7 +397,8 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
 def history(topic: int | None, session: str, model: str | None, as_json: bool) -> None:
     """List births, deaths, splits, mergers and renamings of topics.
 
-    Births and mergers of areas are listed, too. With TOPIC, list its words over time.
+    Births and mergers of areas are listed, too, and when all topics started over. With TOPIC, list
+    its words over time.
 
     Examples:
       wikitopics history               what has happened to the topics

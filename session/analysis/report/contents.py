@@ -268,6 +268,10 @@ def _model(
     events = [event for event in reader.topic_events() if event.model == name]
     events_of: dict[int, list[TopicEvent]] = defaultdict(list)
     for event in events:
+        if event.event == "started_over":
+            for row in rows:
+                events_of[row.topic].append(event)
+            continue
         events_of[event.topic].append(event)
         if event.other is not None and event.other != event.topic:
             events_of[event.other].append(event)

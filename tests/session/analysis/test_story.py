@@ -97,6 +97,14 @@ def test_the_first_point_after_each_power_of_two():
     assert story.doublings([]) == []
 
 
+def test_that_topics_started_over_is_about_none_of_them():
+    start = TopicEvent("lda", 1_500, "started_over", 3, None, "film")
+    moments = story.story({}, [start], RUNS, [], [], [])
+    (moment,) = (moment for moment in moments if moment.kind == "started_over")
+    assert (moment.model, moment.topic) == ("lda", None)
+    assert moment.words.startswith("all topics started over")
+
+
 def test_the_story_is_newest_first_and_nothing_is_no_story():
     born = TopicEvent("lda", 1_500, "born", 3, None, "film")
     moments = story.story({"lda": curve((64, 9), (3_000, 5))}, [born], RUNS, [], [], [])

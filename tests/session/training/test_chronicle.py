@@ -80,6 +80,51 @@ def test_the_story_is_the_same_wherever_a_trainer_stopped():
         assert after.told == whole.told
 
 
+def restarted(snapshots, start):
+    """A chronicle of which topics start over at a snapshot, and all that it tells."""
+    one = chronicle()
+    events = []
+    for taken in snapshots:
+        note = one.start_over if taken.articles == start else one.note
+        events += note(taken)
+    return one, events
+
+
+def test_topics_that_start_over_are_no_births_but_later_ones_are():
+    after = [
+        *(snapshot(articles, [20, 40, 0, 0, 0]) for articles in (1024, 1449, 2048, 2897)),
+        *(snapshot(articles, [20, 40, 60, 0, 0]) for articles in (4096, 5793, 8192)),
+    ]
+    one, events = restarted([*STORY[:7], snapshot(800, [20, 40, 0, 0, 0]), *after], 800)
+    assert [event.event for event in events] == [*["born"] * 3, "started_over", "born"]
+    start, birth = events[-2:]
+    assert (start.articles, start.topic, start.other) == (800, 0, None)
+    assert start.name == name(20)
+    assert (birth.articles, birth.topic) == (8192, 2)
+    assert one.told.alive == {0, 1, 2}
+    assert event_message([start], "articles") == (
+        "lda at 800 articles: all topics started over, from what the texts so far have in common"
+    )
+
+
+@pytest.mark.parametrize("start", [182, 190, 370])
+def test_a_story_with_a_start_is_the_same_wherever_a_trainer_stopped(start):
+    whole, events = restarted(STORY, start)
+    for stop in range(1, len(STORY)):
+        before, first = restarted(STORY[:stop], start)
+        points = [one.articles for one in STORY[:stop]]
+        last = {*observations(points)[-OBSERVATIONS:], points[-1]}
+        snapshots = [one for one in STORY if one.articles in last]
+        began = start if start <= points[-1] else 0
+        after = Chronicle("lda", WORDS, before.told, snapshots, start=began)
+        rest = []
+        for taken in STORY[stop:]:
+            note = after.start_over if taken.articles == start else after.note
+            rest += note(taken)
+        assert first + rest == events
+        assert after.told == whole.told
+
+
 def test_topics_that_are_forgotten_die_within_three_half_lives():
     faded = [snapshot(20_000 + 100 * n, [20, 40, 90, 63, 0], FADED) for n in range(1, 5)]
     born = [snapshot(10_000 + 100 * n, [20, 40, 90, 63, 0]) for n in range(1, 5)]

@@ -11,7 +11,7 @@ import pytest
 from tests.session.memory import status
 from tests.session.rows import sql
 from tests.session.training.driving import MODELS, Driver, account, block
-from wikitopics.model import kinds
+from wikitopics.model import kinds, rotation
 from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.records import Progress
 from wikitopics.session.storage import decoding
@@ -75,9 +75,85 @@ def test_the_first_documents_are_stored_once_for_a_model_and_its_replicas(sessio
             assert np.array_equal(state["first_word_ids"], first["first_word_ids"])
 
 
+def test_a_commit_asks_each_model_and_each_replica_for_its_state_once(
+    sessions, corpus, monkeypatch
+):
+    driver = Driver(sessions("s", replicas=2), corpus)
+    asked = []
+    for kind in map(kinds.load, MODELS):
+
+        def state(model, of_kind=kind.state):
+            asked.append(id(model))
+            return of_kind(model)
+
+        monkeypatch.setattr(kind, "state", state)
+    while not driver.trainer.progress.articles:
+        driver.act()
+    driver.trainer.commit(0.0, 0)
+    assert len(asked) == len(set(asked)) == 3 * len(MODELS)
+    driver.close()
+
+
 def test_interrupted_anywhere_replicas_equal_undisturbed_ones(undisturbed):
     with SessionReader(undisturbed(seeds=2, replicas=2, passes=2)) as reader:
         assert max(row.found for row in reader.topics("lda")) > 0
+
+
+@pytest.fixture
+def starting_over(monkeypatch):
+    """Topics start over half way, however few the documents are."""
+    monkeypatch.setattr("wikitopics.model.allocation.ROTATED_TEXTS", 100)
+    monkeypatch.setattr(
+        "wikitopics.model.schedules.WarmStart.rotated_at",
+        lambda recipe, in_all, n_topics: in_all / 2,
+    )
+
+
+def test_that_topics_start_over_is_told_once_wherever_a_trainer_stopped(undisturbed, starting_over):
+    path = undisturbed(seeds=3, replicas=1, documents=657)
+    with SessionReader(path) as reader:
+        starts = [event for event in reader.topic_events() if event.event == "started_over"]
+        assert [event.model for event in starts] == ["lda", "scvb0"]
+        for event in starts:
+            start = reader.started_over_at(event.model)
+            assert start == event.articles
+            assert 320 <= start <= 400
+            assert reader.started_over_at(event.model, start - 1) == 0
+            assert start in reader.snapshots(event.model)
+            since = {row.since for row in reader.topics(event.model)}
+            assert since == {start}, "trends begin there"
+            shares = [row.share for row in reader.topics(event.model, as_of=start)]
+            assert shares.index(max(shares)) == event.topic
+        told = [one.message for one in reader.events() if "started over" in one.message]
+        assert told[0].startswith(f"lda at {starts[0].articles:,} documents: all topics started")
+        assert len(told) == 2
+        assert reader.started_over_at("hdp") == 0
+
+
+def test_topics_that_start_over_are_told_of_while_they_do_and_meet_anew(
+    sessions, corpus, starting_over, monkeypatch
+):
+    driver = Driver(sessions("s", replicas=1, model=(MODELS["lda"],), documents=657), corpus)
+    seen = []
+
+    def first_topics(texts, *rest):
+        seen.append(driver.trainer.starting_over)
+        return find(texts, *rest)
+
+    find = rotation.first_topics
+    monkeypatch.setattr(rotation, "first_topics", first_topics)
+    documents = {}
+    while not driver.trainer.done():
+        driver.act()
+        trainer = driver.trainer
+        documents[trainer.progress.articles] = trainer._curves.meetings[0].documents
+        assert not trainer.starting_over or trainer.progress.articles == trainer._curves.kept_at
+    driver.trainer.commit(0.0, 0)
+    with SessionReader(driver.path) as reader:
+        start = reader.started_over_at("lda")
+    assert seen == [start, start]
+    assert documents[start] == pytest.approx(64)  # those of the last minibatch
+    driver.close()
 
 
 def test_measuring_changes_no_model(sessions, corpus, states):
