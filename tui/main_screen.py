@@ -125,10 +125,11 @@ class Main(Screen[None]):
         self.settle()
 
     def _compositor_refresh(self) -> None:
+        draws_all = self in self._dirty_widgets
         super()._compositor_refresh()
-        if self is not self.app.screen:
-            # Textual has had what has changed drawn under the dialog, and now marks this screen to
-            # be drawn once more. That would mark it again, and so on, at last all of it each time.
+        if draws_all and self is not self.app.screen:
+            # Textual marks a screen under a dialog to be drawn once more, all of it, whenever it has
+            # been drawn. Once more is enough: that would mark it again, and so on.
             self._repaint_required = False
 
     def settle(self) -> None:
