@@ -401,12 +401,13 @@ class DirichletAllocation(LambdaModel):
         first minibatch of documents that are read again, before its own step. Raises ValueError for
         a word id out of range, before any change.
         """
+        before = self._seen
         self.started_over_from = 0
-        if self.passes_left is not None and self._first is not None and self._can_rotate():
+        rereads = self.passes_left is not None
+        if rereads and self._first is not None and self._may_start_over(batch, before):
             sound(batch).check_words(self.n_words)
             self._start_over(self._first)
             return self._step(batch)
-        before = self._seen
         theta = self._step(batch)
         if not self._may_start_over(batch, before):
             return theta
@@ -425,11 +426,11 @@ class DirichletAllocation(LambdaModel):
         """`learn`, as long as topics do not start over."""
 
     def _may_start_over(self, batch: Minibatch, before: int) -> bool:
-        """Whether the documents of this minibatch, just learnt, are among the first ones, and
-        topics start over from those.
+        """Whether topics start over from the first documents, and the documents before this
+        minibatch are those kept for it: no longer once topics have started over, or once a mixture
+        has taken the first texts.
 
-        before: the number of documents seen before the minibatch. They are no longer those kept
-        once topics have started over, or once a mixture has taken the first texts
+        before: the number of documents seen before the minibatch
         """
         n_kept = self._first.D if self._first else 0
         starts_over = batch.D > 0 and self.recipe.rotated_documents > 0 and self._can_rotate()
