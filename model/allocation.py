@@ -28,7 +28,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from wikitopics.model import mixture
 from wikitopics.model.lambda_ import Lambda, Statistics, topics_from
-from wikitopics.model.minibatch import Floats, Ids, Indices, Minibatch, Vector, Words
+from wikitopics.model.minibatch import Floats, Ids, Indices, Minibatch, Vector, Words, sound
 from wikitopics.model.online import OnlineModel, RelevantWords
 from wikitopics.model.options import LARGEST
 from wikitopics.model.schedules import (
@@ -47,12 +47,19 @@ if TYPE_CHECKING:
 DECORRELATED_AFTER = 1500
 """The number of documents after which topics are decorrelated half as far as in the end."""
 LATEST_START = 0.6
-"""The share of a corpus after which its topics no longer start over."""
+"""The share of a corpus that is read once after which its topics no longer start over."""
 MOST_FIRST_WORDS = 8_000_000
 """The most distinct words of all first documents together, which every state holds: with more,
 topics do not start over."""
-LEARNT_AGAIN = 1024
-"""The documents of a minibatch when the first documents are learnt again."""
+LEARNT_AGAIN_OF_WORD = 8.0
+"""The documents of a minibatch, for each word of a mean document, when the first documents are
+learnt again. In larger minibatches their order matters less, but short documents are learnt worse:
+they say less about their topics, which have to be corrected more often."""
+LEARNT_AGAIN_OF_TOPIC = 32
+"""The most documents of such a minibatch for each topic: a few topics have few documents to part
+them in any order, and in few steps they do not part."""
+LEARNT_AGAIN_STEPS = 3
+"""The fewest such minibatches: with one, likelihood is lost."""
 ROTATED_TEXTS = 1_000
 """The fewest texts that topics start over from; fewer do not show which words vary together."""
 ROTATED_TOPICS = 120
@@ -153,7 +160,11 @@ class LambdaModel(OnlineModel):
     @property
     def _mixed(self) -> float:
         """The mixture's part of all texts, from 0 to 1."""
-        return self._largest_share
+        return self._part_of_mixture(self._largest_share)
+
+    def _part_of_mixture(self, largest_share: float) -> float:
+        """`_mixed`, if this is the largest part of a text that can be the mixture's."""
+        return largest_share
 
     def _read_words(self, batch: Minibatch) -> float:
         """Count the words of this minibatch as read; returns what `_largest_share` is once the
@@ -366,16 +377,19 @@ class DirichletAllocation(LambdaModel):
     """The probability that a text is about one topic, as learnt from the texts; None before there
     are short ones."""
 
+    def _part_of_mixture(self, largest_share: float) -> float:
+        return largest_share * self._probability_of_one_topic
+
     @property
-    def _mixed(self) -> float:
+    def _probability_of_one_topic(self) -> float:
         if self._about_one_topic is None:
-            return 0.0
-        return self._largest_share * self._about_one_topic
+            return mixture.FIRST_PROBABILITY
+        return self._about_one_topic
 
     def _of_one_topic(
         self, words: Words, rows: Floats, prior: Vector, largest_share: float
     ) -> tuple[Floats, Floats]:
-        probability = self._about_one_topic or mixture.FIRST_PROBABILITY
+        probability = self._probability_of_one_topic
         short = mixture.OfOneTopic.find(words, rows, prior, probability, largest_share)
         return short.R, short.parts
 
@@ -383,53 +397,61 @@ class DirichletAllocation(LambdaModel):
         """One step on a minibatch; returns the proportions of its documents, (D, K), rows sum to 1.
 
         A minibatch without words leaves the topics alone. The minibatch that completes the first
-        documents makes the topics start over, and these documents are learnt again. Raises
-        ValueError for a word id out of range, before any change.
+        documents makes the topics start over, and these documents are learnt again; so does the
+        first minibatch of documents that are read again, before its own step. Raises ValueError for
+        a word id out of range, before any change.
         """
         before = self._seen
         self.started_over_from = 0
+        rereads = self.passes_left is not None
+        if rereads and self._first is not None and self._may_start_over(batch, before):
+            sound(batch).check_words(self.n_words)
+            self._start_over(self._first)
+            return self._step(batch)
         theta = self._step(batch)
-        first = self._first_documents(batch, before)
-        if first is None:
+        if not self._may_start_over(batch, before):
             return theta
-        self.started_over_from = first.D
-        if not self._start_over(first):
-            self.started_over_from = 0
+        first = Minibatch.concatenate([self._first or batch[:0], batch])
+        if self._never_starts_over(first, before):
+            self._first = None
             return theta
-        return self.infer(batch)
+        if first.D < ROTATED_TEXTS or self._amount < self._amount_to_start_over():
+            self._first = first
+            return theta
+        has_started_over = self._start_over(first)
+        return self.infer(batch) if has_started_over else theta
 
     @abstractmethod
     def _step(self, batch: Minibatch) -> NDArray[np.float32]:
         """`learn`, as long as topics do not start over."""
 
-    def _first_documents(self, batch: Minibatch, before: int) -> Minibatch | None:
-        """Keep the documents until there are as many as topics start over from; these, once.
+    def _may_start_over(self, batch: Minibatch, before: int) -> bool:
+        """Whether topics start over from the first documents, and the documents before this
+        minibatch are those kept for it: no longer once topics have started over, or once a mixture
+        has taken the first texts.
 
-        batch: the minibatch just learnt
-        before: the number of documents seen before it
+        before: the number of documents seen before the minibatch
         """
-        recipe = self.recipe
-        if not (batch.D and recipe.rotated_documents and self._can_rotate()):
-            return None
-        earlier = self._first or batch[:0]
-        if before != earlier.D:
-            return None  # topics have started over, or a mixture has taken the first texts
-        if before > LATEST_START * self.n_documents:
-            self._first = None  # it is too late: nothing will start from them
-            return None
-        first = Minibatch.concatenate([earlier, batch])
-        in_all = recipe.corpus(self.n_documents, self._seen, self._amount)
-        due = recipe.rotated_at(in_all, self.n_topics)
-        if first.D < ROTATED_TEXTS:
-            is_over = len(first.word_ids) > MOST_FIRST_WORDS
-            self._first = None if is_over else first
-            return None
-        is_over = due > LATEST_START * in_all or len(first.word_ids) > MOST_FIRST_WORDS
-        if self._amount < due and not is_over:
-            self._first = first
-            return None
-        self._first = None
-        return None if is_over else first
+        n_kept = self._first.D if self._first else 0
+        starts_over = batch.D > 0 and self.recipe.rotated_documents > 0 and self._can_rotate()
+        return starts_over and before == n_kept
+
+    def _never_starts_over(self, first: Minibatch, before: int) -> bool:
+        """Whether these first documents take too much memory, or there will not be enough of them
+        in time.
+
+        before: as in `_may_start_over`
+        """
+        latest = 1.0 if self.rereads_later else LATEST_START  # as a share of the corpus
+        if before > latest * self.n_documents or len(first.word_ids) > MOST_FIRST_WORDS:
+            return True
+        in_all = self.recipe.corpus(self.n_documents, self._seen, self._amount)
+        return first.D >= ROTATED_TEXTS and self._amount_to_start_over() > latest * in_all
+
+    def _amount_to_start_over(self) -> float:
+        """The number of documents after which topics start over, as the schedules count them."""
+        in_all = self.recipe.corpus(self.n_documents, self._seen, self._amount)
+        return self.recipe.rotated_at(in_all, self.n_topics, self.rereads_later)
 
     def _can_rotate(self) -> bool:
         """Whether topics start over from the first documents: not with a half-life, when they never
@@ -440,25 +462,37 @@ class DirichletAllocation(LambdaModel):
         return possible and untouched and self._words_read is not None and not self._largest_share
 
     def _start_over(self, first: Minibatch) -> bool:
-        """Start over from rotated components of the first documents, and learn these again, unless
-        they have too few components; returns whether they had enough.
+        """Start over from rotated components of the first documents, and learn these again as if
+        they were new, unless they are too few or have too few components; returns whether they had
+        enough.
 
         They are all documents so far, so whatever counts documents or words ends where it was.
         """
         from wikitopics.model import rotation
 
+        self._first = None
+        if first.D < ROTATED_TEXTS:
+            return False
         topics = self._topics
+        self.started_over_from = first.D
         fresh = rotation.first_topics(
             first, self.n_words, self.n_topics, self._random, self._workers
         )
         if fresh is None:
+            self.started_over_from = 0
             return False
         fresh = fresh[:, mixture.matched(fresh, topics.hat, 0)]  # in the order of the topics
         fresh *= topics.total_hat.sum() / self.n_topics
         topics.replace(np.arange(self.n_topics), fresh)
         self._count_anew()
-        for start in range(0, first.D, LEARNT_AGAIN):
-            self._step(first[start : start + LEARNT_AGAIN])
+        passes_left = self.passes_left
+        self.passes_left = None
+        of_length = LEARNT_AGAIN_OF_WORD * first.n_tokens / first.D
+        of_topics = LEARNT_AGAIN_OF_TOPIC * self.n_topics
+        size = math.ceil(min(of_length, of_topics, first.D / LEARNT_AGAIN_STEPS))
+        for start in range(0, first.D, size):
+            self._step(first[start : start + size])
+        self.passes_left = passes_left
         return True
 
     def _count_anew(self) -> None:
@@ -473,11 +507,6 @@ class DirichletAllocation(LambdaModel):
         before = self._amount
         amount = self.recipe.amount(batch)
         largest_share = self._read_words(batch)
-        mixed = 0.0
-        if largest_share:
-            if self._about_one_topic is None:
-                self._about_one_topic = mixture.FIRST_PROBABILITY
-            mixed = largest_share * self._about_one_topic
         self._amount += amount
         documents = self._seen + batch.D  # `_seen` counts the minibatch only after its step
         stage = self.recipe.stage(
@@ -485,7 +514,7 @@ class DirichletAllocation(LambdaModel):
             documents,
             before,
             amount,
-            mixed,
+            self._part_of_mixture(largest_share),
             self.passes_left,
         )
         return stage, largest_share
@@ -498,18 +527,13 @@ class DirichletAllocation(LambdaModel):
         topic."""
         from wikitopics.model.scvb0_e_step import e_step
 
-        if not largest_share or self._about_one_topic is None:
+        if not largest_share:
             return e_step(words, rows, passes, self._workers)
-        short = mixture.OfOneTopic.find(
-            words,
-            rows,
-            passes.alpha,
-            self._about_one_topic,
-            largest_share,
-        )
+        before = self._probability_of_one_topic
+        short = mixture.OfOneTopic.find(words, rows, passes.alpha, before, largest_share)
         theta, statistics = e_step(words, rows, passes, self._workers, 1 - short.parts)
         probability = float(short.parts.mean()) / largest_share
-        self._about_one_topic += rho * (probability - self._about_one_topic)
+        self._about_one_topic = before + rho * (probability - before)
         theta = short.blend_theta(theta, passes.alpha, words.batch.lengths())
         return theta, short.add_to(statistics)
 

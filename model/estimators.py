@@ -118,7 +118,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         size = self.batch_size or max(1, usual_size)
         for number in range(1, self.n_passes + 1):
             began = time.perf_counter()
-            self._learn(batch, size, number)
+            self._learn(batch, size, number, self.n_passes)
             if self.verbose:
                 took = time.perf_counter() - began
                 print(f"pass {number:,} of {self.n_passes:,}: {took:.1f} s")  # noqa: T201 (as scikit-learn's do)
@@ -215,13 +215,14 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         seed = int(check_random_state(self.random_state).randint(2**31))
         return kind.create(self.n_components, self.n_features_in_, D, options, seed, threads)
 
-    def _learn(self, batch: Minibatch, size: int, number: int = 1) -> None:
-        """Learn the documents; ``number``: how many times, this one included."""
+    def _learn(self, batch: Minibatch, size: int, number: int = 1, passes: int = 1) -> None:
+        """Learn the documents once, in pass ``number`` of ``passes``."""
+        model = self.model_
         for start in range(0, batch.D, size):
-            self.model_.passes_left = None
-            if number > 1:
-                self.model_.passes_left = self.n_passes - number + 1 - start / batch.D
-            self.model_.learn(batch[start : start + size])
+            left = passes - number + 1 - start / batch.D
+            model.passes_left = left if number > 1 else None
+            model.rereads_later = number == 1 and passes > 1
+            model.learn(batch[start : start + size])
 
     def _documents(self, X: Any, reset: bool) -> Minibatch:
         if _are_texts(X):

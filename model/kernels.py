@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.minibatch import Floats, Ids, Indices, Vector
+from wikitopics.model.minibatch import Counts, Floats, Ids, Indices, Vector
 
 # Numba as the models use it: kernels are compiled when first called, cached on disk, and release
 # the GIL.
@@ -158,7 +158,7 @@ def dot(n: int, a: Floats, b: Floats) -> Any:
 def add_lines(
     lines: int,
     n: int,
-    x: Floats,
+    x: Floats | Counts,
     line: NDArray[np.integer],
     block: Floats,
     out: Floats,

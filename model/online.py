@@ -142,6 +142,9 @@ class OnlineModel(ABC):
     """How often the documents that `learn` is given next are still read, if they were learnt
     before: 1 at the beginning of the last pass over them, 0 at its end. None: they are new. Whoever
     makes several passes sets it; it is no part of the state."""
+    rereads_later: bool = False
+    """Whether the documents that `learn` is given next are new and will be read again. It is set
+    like `passes_left`."""
 
     def __init__(
         self,

@@ -173,11 +173,11 @@ class WarmStart(Balance):
     words of a mean document, but at most `reread_passes`.
 
     `random_share` of the corpus's words are random before the first document. After the first
-    `rotated_documents`, or the share `rotated_share` of a smaller corpus, but at least
-    `rotated_of_topic` for each topic, topics start over from what these documents say
-    (`rotation.py`); with `rotated_documents` 0 they do not. `infer` makes `inference_passes` of the
-    collapsed update over a document's words; more passes would fit the words seen, but not the
-    unseen ones. The numbers here are LDA's.
+    `rotated_documents`, or the share `rotated_share` of a smaller corpus, or all of one that is
+    read again, but at least `rotated_of_topic` for each topic, topics start over from what these
+    documents say (`rotation.py`); with `rotated_documents` 0 they do not. `infer` makes
+    `inference_passes` of the collapsed update over a document's words; more passes would fit the
+    words seen, but not the unseen ones. The numbers here are LDA's.
     """
 
     POSITION: ClassVar[float] = 0.0
@@ -192,18 +192,19 @@ class WarmStart(Balance):
     shortest_horizon: float = 450.0
     horizon_slope: float = 0.75
     random_share: float = bounded(0, LARGEST, 0.02)
-    rotated_documents: float = bounded(0, LARGEST, 25_000.0, missing=0.0)
+    rotated_documents: float = bounded(0, LARGEST, 35_000.0, missing=0.0)
     rotated_share: float = bounded(0, 1, 0.5, missing=0.0)
-    rotated_of_topic: float = bounded(0, LARGEST, 200.0, missing=0.0)
+    rotated_of_topic: float = bounded(0, LARGEST, 100.0, missing=0.0)
     learning_from: float = 0.02
     inference_passes: int = 2
     reread_horizon: float = bounded(0, LARGEST, 0.25, missing=0.0)
     reread_passes: int = bounded(0, MOST_ITERATIONS, 2, missing=0)
 
-    def rotated_at(self, in_all: float, n_topics: int) -> float:
+    def rotated_at(self, in_all: float, n_topics: int, rereads_later: bool) -> float:
         """The number of documents after which topics start over in a corpus of `in_all`, both as
         the schedules count them."""
-        of_corpus = min(self.rotated_documents, self.rotated_share * in_all)
+        share = 1.0 if rereads_later else self.rotated_share
+        of_corpus = min(self.rotated_documents, share * in_all)
         return max(of_corpus, self.rotated_of_topic * n_topics)
 
     def stage(

@@ -90,7 +90,7 @@ AS_THEY_START_OVER = "Topics start over once, from what articles have in common:
 ONCE_SETTLED = "The topics have settled. Enter opens one, 7 shows their map, 3 what was read."
 START_OVER = 0.45
 """The share of the source that has been read shortly before the demo's topics start over."""
-STARTING_OVER = range(8_000, 21_000)
+STARTING_OVER = range(4_000, 29_000)
 """How many articles have been read by then: in a smaller wiki topics never start over, in a larger
 one earlier."""
 SETTLED = 0.6

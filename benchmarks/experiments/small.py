@@ -66,7 +66,9 @@ def readings(
         largest = default_batch_size(largest, D)
     start = 0
     while start < len(order):
-        model.passes_left = None if start < D else passes - start / D
+        is_new = start < D
+        model.passes_left = None if is_new else passes - start / D
+        model.rereads_later = is_new and passes > 1
         stop = start + minibatch_size(start, largest)
         yield documents.take(order[start:stop])
         start = stop

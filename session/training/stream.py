@@ -329,6 +329,7 @@ class Stream:
             passes_left = self._untrained / self._documents
         for model in self._all_models:
             model.passes_left = passes_left
+            model.rereads_later = self.passes > 1 and passes_left is None
         thetas = self._learn(batch)
         if len(fresh):
             topics = stored_topics(self.settings, [theta[: len(fresh)] for theta in thetas])

@@ -10,9 +10,8 @@ from scipy.sparse import csr_array
 
 from wikitopics.model import Minibatch, allocation, kinds
 from wikitopics.model.allocation import ROTATED_TOPICS
-from wikitopics.model.minibatch import Threads
+from wikitopics.model.minibatch import Entries, Threads
 from wikitopics.model.rotation import (
-    Sparse,
     first_topics,
     largest_directions,
     product,
@@ -62,7 +61,7 @@ def test_products_are_those_of_dense_matrices():
     random = np.random.default_rng(0)
     dense = random.random((7, 9)) * (random.random((7, 9)) < 0.4)
     rows = csr_array(dense)
-    matrix = Sparse(rows.indptr.astype(np.int64), rows.indices, rows.data.astype(np.float32))
+    matrix = Entries(rows.indptr.astype(np.int64), rows.indices, rows.data.astype(np.float32))
     factor = random.random((9, 3))
     np.testing.assert_allclose(product(matrix, factor, Threads(1)), dense @ factor, rtol=1e-5)
     factor = random.random((7, 3))
@@ -72,7 +71,7 @@ def test_products_are_those_of_dense_matrices():
 
 def test_largest_directions_are_the_singular_vectors():
     block = np.random.default_rng(0).random((40, 6)).astype(np.float32)
-    U, S, V = largest_directions(block, 3)
+    U, S, V = largest_directions(block, 3, Threads(1))
     np.testing.assert_allclose(S, np.linalg.svd(block)[1][:3], rtol=1e-4)
     np.testing.assert_allclose(U * S, block @ V, rtol=1e-3, atol=1e-4)
 
@@ -83,7 +82,8 @@ def test_a_rotation_finds_directions_of_few_words():
     for k in range(4):
         sparse[15 * k : 15 * (k + 1), k] = 1 + random.random(15)
     rotation, _ = np.linalg.qr(random.standard_normal((4, 4)))
-    found = sparse @ rotation @ varimax((sparse @ rotation).astype(np.float32))
+    rotated = (sparse @ rotation).astype(np.float32)
+    found = rotated @ varimax(rotated, Threads(1))
     largest = np.abs(found).max(axis=1)
     np.testing.assert_allclose(largest, sparse.max(axis=1), rtol=0.02)
 
@@ -96,6 +96,54 @@ def test_other_texts_and_another_seed_give_the_same_first_topics():
         groups = found.reshape(K, 12, K).sum(axis=1)  # of twelve words that make a topic
         assert sorted(groups.argmax(axis=0)) == list(range(K))
         assert groups.max(axis=0).min() > 0.5
+
+
+def test_replicas_weigh_the_same_texts_differently():
+    texts = planted(0)
+    found = [first_topics(texts, W, K, np.random.default_rng(seed), Threads(1)) for seed in (1, 2)]
+    in_order = [topics[:, topics.argmax(axis=0).argsort()] for topics in found]
+    difference = np.abs(in_order[0] - in_order[1]).max()
+    assert 1e-6 < difference < 0.05
+
+
+READINGS = 3600
+"""Three passes over 1,200 texts."""
+
+
+def read_again(model, start=0, stop=READINGS):
+    texts = planted(0, n=1200)
+    for first in range(start, stop, 300):
+        begin = first % texts.D
+        model.rereads_later = first < texts.D
+        model.passes_left = None if first < texts.D else (READINGS - first) / texts.D
+        model.learn(texts[begin : begin + 300])
+    return model
+
+
+@pytest.mark.parametrize("estimate", [1200, 1300])  # of the number of texts
+@pytest.mark.parametrize("kind", KINDS)
+def test_topics_of_a_small_collection_start_over_once_all_of_it_is_read(kind, estimate):
+    model = kinds.load(kind).create(10, W, estimate)  # too many topics for a single pass
+    read_again(model, stop=1200)
+    is_whole = estimate == 1200
+    assert model.updates == (4 + 4 if is_whole else 4)  # learnt again in four steps
+    assert is_whole or model.state()["first_indptr"].size == 1201
+    read_again(model, start=1200)
+    state = model.state()
+    assert model.updates == 12 + 4
+    assert "first_indptr" not in state
+    assert state["documents_seen"] == READINGS
+    assert state["documents_reread"] == 2400
+    assert state["amount_seen"] == pytest.approx(READINGS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("stop", [600, 1200, 1500])
+def test_a_model_that_reads_again_goes_on_with_the_same_bits(kind, stop):
+    whole = read_again(kinds.load(kind).create(10, W, 1300, seed=3))
+    part = read_again(kinds.load(kind).create(10, W, 1300, seed=3), stop=stop)
+    again = kinds.load(kind).from_state(part.state())
+    same_state(whole, read_again(again, start=stop))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -164,19 +212,19 @@ def test_runs_on_any_texts_find_the_planted_topics(kind):
 
 
 @pytest.mark.parametrize(
-    ("size", "options"),
+    ("length", "options"),
     [
-        (D, {"warm_start": False}),
-        (D, {"half_life": 500}),
-        (1500, {}),  # too few words for each topic
+        (100, {"warm_start": False}),
+        (100, {"half_life": 500}),
+        (30, {}),  # too few words for each topic
     ],
 )
 @pytest.mark.parametrize("kind", KINDS)
-def test_topics_do_not_start_over(kind, size, options):
-    texts = planted(0, n=size)
-    model = kinds.load(kind).create(K, W, size, options)
+def test_topics_do_not_start_over(kind, length, options):
+    texts = planted(0, length=length)
+    model = kinds.load(kind).create(K, W, D, options)
     learnt(model, texts)
-    assert model.updates == -(-size // 200)
+    assert model.updates == D // 200
 
 
 @pytest.mark.filterwarnings("error")

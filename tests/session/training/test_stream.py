@@ -105,7 +105,7 @@ def starting_over(monkeypatch):
     monkeypatch.setattr("wikitopics.model.allocation.ROTATED_TEXTS", 100)
     monkeypatch.setattr(
         "wikitopics.model.schedules.WarmStart.rotated_at",
-        lambda recipe, in_all, n_topics: in_all / 2,
+        lambda recipe, in_all, n_topics, rereads_later: in_all / 2,
     )
 
 
