@@ -128,8 +128,8 @@ class Main(Screen[None]):
         draws_all = self in self._dirty_widgets
         super()._compositor_refresh()
         if draws_all and self is not self.app.screen:
-            # Textual marks a screen under a dialog to be drawn once more, all of it, whenever it has
-            # been drawn. Once more is enough: that would mark it again, and so on.
+            # Textual marks a screen under a dialog to be drawn once more, all of it, whenever it
+            # has been drawn. Once more is enough: that would mark it again, and so on.
             self._repaint_required = False
 
     def settle(self) -> None:
