@@ -142,10 +142,10 @@ class LambdaModel(OnlineModel):
         grown = self.decorrelation * self._seen / (self._seen + DECORRELATED_AFTER)
         if self._reread:
             grown *= self.recipe.reread_factor(
-                self.n_documents,
-                self._seen,
-                self._amount,
-                self._reread,
+                n_documents=self.n_documents,
+                documents=self._seen,
+                amount=self._amount,
+                reread=self._reread,
             )
         return grown * (1 - self._mixed)
 

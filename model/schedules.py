@@ -120,7 +120,7 @@ class Balance:
         return n_documents * (amount / documents)
 
     def reread_factor(
-        self, n_documents: float, documents: int, amount: float, reread: int
+        self, *, n_documents: float, documents: int, amount: float, reread: int
     ) -> float:
         """The factor on decorrelation after `documents` that count as `amount`, of which `reread`
         had been learnt before, out of a corpus of `n_documents`."""

@@ -13,7 +13,7 @@ from wikitopics.model.online import IN_USE, Leading, OnlineModel, RelevantWords
 from wikitopics.model.relevance import RELEVANCE
 from wikitopics.model.shown import CANDIDATES, in_shown_order
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.records import APART, word_separator
+from wikitopics.session.wording import APART, word_separator
 
 WORD_SEPARATOR = ", "
 """Stands between the words of a topic's name, unless some of them are titles or phrases: then

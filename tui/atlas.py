@@ -14,7 +14,8 @@ from rich.cells import cell_len
 from wikitopics.session.analysis.areas import Area, Atlas
 from wikitopics.session.analysis.cartography import arranged, filled, lands, nearest_to_all
 from wikitopics.session.naming import WORD_SEPARATOR, parts
-from wikitopics.session.records import APART, TopicRow
+from wikitopics.session.records import TopicRow
+from wikitopics.session.wording import APART
 from wikitopics.tui.text import cut, folded, visible
 
 ASPECT = 2.0

@@ -13,8 +13,9 @@ from rich.filesize import decimal
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import ARTICLES
 from wikitopics.session.paths import command
-from wikitopics.session.records import Flow, Status, age
+from wikitopics.session.records import Flow, Status
 from wikitopics.session.sources import described, noun, singular, unit_noun
+from wikitopics.session.wording import age
 from wikitopics.tui.bars import progress
 from wikitopics.tui.inks import Line, Part
 from wikitopics.tui.session_view import SessionView

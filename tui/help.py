@@ -12,7 +12,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from wikitopics.session.analysis.quality import FOUND_SIGNS
+from wikitopics.session.wording import FOUND_SIGNS
 from wikitopics.tui.bars import STATES
 from wikitopics.tui.inks import ASCII_DOT, DOT
 from wikitopics.tui.palette import KeyCommand

@@ -10,8 +10,8 @@ from textual.markup import escape
 from textual.system_commands import SystemCommandsProvider
 
 from wikitopics.session.errors import SessionError
-from wikitopics.session.records import in_line
 from wikitopics.session.sources import singular
+from wikitopics.session.wording import in_line
 from wikitopics.tui.host import Host
 from wikitopics.tui.main_screen import Main
 from wikitopics.tui.terminal import is_refused

@@ -9,9 +9,9 @@ from math import isfinite, nan
 from rich.cells import cell_len, chop_cells, set_cell_size
 
 from wikitopics.session.escapes import visible as visible
-from wikitopics.session.records import LARGEST_IN_FULL as LARGEST_IN_FULL
-from wikitopics.session.records import age as age
-from wikitopics.session.records import measured as measured
+from wikitopics.session.wording import LARGEST_IN_FULL as LARGEST_IN_FULL
+from wikitopics.session.wording import age as age
+from wikitopics.session.wording import measured as measured
 
 
 def in_ascii(text: str) -> str:

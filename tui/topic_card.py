@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 
-from wikitopics.session.analysis.quality import found_sign
-from wikitopics.session.records import APART, TITLES, ArticleRow, TopicRow, titles_shown
+from wikitopics.session.records import ArticleRow, TopicRow
+from wikitopics.session.wording import APART, TITLES, found_sign, titles_shown
 from wikitopics.tui.inks import Line, Lines, Marks, linked, marks_of, name
 from wikitopics.tui.session_view import Choice, SessionView
 from wikitopics.tui.text import bar, cut, fitting, padded, share, spark, visible, weight

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from rich.cells import cell_len
 
 from wikitopics.session.analysis.areas import Area
-from wikitopics.session.analysis.quality import found_sign
-from wikitopics.session.records import APART, TopicRow, word_separator
+from wikitopics.session.records import TopicRow
+from wikitopics.session.wording import APART, found_sign, word_separator
 from wikitopics.tui.inks import NO_MARKS, Line, Part, marks_of, sorting
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.session_view import Choice, SessionView

@@ -25,19 +25,19 @@ from wikitopics.session.analysis.described import Topic as Topic
 from wikitopics.session.analysis.described import described_topics
 from wikitopics.session.analysis.exports import TABLES, ExportRequest
 from wikitopics.session.analysis.listing import Article as Article
-from wikitopics.session.analysis.quality import found_legend
 from wikitopics.session.analysis.similar import Neighbour, Recorded
 from wikitopics.session.control import list_sessions, remove
 from wikitopics.session.errors import BadUsage, NoSession, SessionError, did_you_mean
 from wikitopics.session.escapes import visible
 from wikitopics.session.paths import DEFAULT_SESSION, session_name, session_path, user_path
-from wikitopics.session.records import SNAPSHOT_WORDS, in_line
+from wikitopics.session.records import SNAPSHOT_WORDS
 from wikitopics.session.sources import noun
 from wikitopics.session.storage.articles import MOST_ARTICLES
 from wikitopics.session.storage.block import Counted
 from wikitopics.session.storage.counts import KeptCounts
 from wikitopics.session.storage.files import replacing
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.wording import found_legend, in_line
 
 if TYPE_CHECKING:
     from markupsafe import Markup as Html

@@ -19,7 +19,7 @@ from benchmarks.harness import Experiment, Figures
 from benchmarks.measuring import growing, learn_all
 from benchmarks.peers import words_of
 from wikitopics.model import SCVB0, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
-from wikitopics.session.records import TITLES
+from wikitopics.session.wording import TITLES
 
 EXPERIMENT = Experiment("titles", "which articles are typical of a topic, by share and length")
 Order = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]

@@ -6,8 +6,9 @@ from wikitopics.extra import REPORT
 from wikitopics.model.relevance import ownership
 from wikitopics.session.analysis.areas import atlas, topic_tree
 from wikitopics.session.analysis.quality import coherences
-from wikitopics.session.records import SHOWN_WORDS, SNAPSHOT_WORDS, in_line
+from wikitopics.session.records import SHOWN_WORDS, SNAPSHOT_WORDS
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.wording import in_line
 
 
 @dataclass(frozen=True, slots=True, repr=False)

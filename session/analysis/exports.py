@@ -186,7 +186,7 @@ def _topics(request: ExportRequest) -> Iterator[Row]:
 
 def _cell(topic: "Topic", column: str) -> object:
     """What is said of a topic; several words or titles are one text."""
-    from wikitopics.session.records import APART, in_line
+    from wikitopics.session.wording import APART, in_line
 
     if column == "titles":
         return APART.join(topic.titles)

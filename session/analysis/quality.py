@@ -16,13 +16,6 @@ from wikitopics.session.sources import noun
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.reader import SessionReader
 
-FOUND_SIGNS = (
-    (0.8, "=", "at least four in five"),
-    (0.4, "~", "some"),
-    (0.0, "?", "few or none"),
-)
-"""How it is shown whether a topic comes back: (the least part of the replicas that have it, sign,
-that part in words)."""
 NAMED = 5
 """The most pairs of repeating topics that are named; the others are only counted."""
 
@@ -103,21 +96,6 @@ def coherence_remark(reader: SessionReader) -> str:
         f"Coherence (npmi) is still that of an earlier version, counted in held-out {articles}, "
         f"until training goes on"
     )
-
-
-def found_sign(found: float | None) -> str:
-    """The sign of a topic that this part of the replicas have; "" without replicas."""
-    if found is None:
-        return ""
-    return next(sign for least, sign, _ in FOUND_SIGNS if found >= least)
-
-
-def found_legend(found: Iterable[float | None]) -> str:
-    """What the signs of topics with these parts mean, in one line; "" for topics without signs."""
-    if all(part is None for part in found):
-        return ""
-    meanings = [f"{sign} {how_many}" for _, sign, how_many in FOUND_SIGNS]
-    return f"Replicas (models with other seeds) that have the topic, too: {', '.join(meanings)}"
 
 
 def repeats_in_words(reader: SessionReader, model: str) -> str:

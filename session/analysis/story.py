@@ -14,16 +14,8 @@ from numpy.typing import NDArray
 from wikitopics.session.analysis.areas import Area
 from wikitopics.session.metrics import SCORES
 from wikitopics.session.naming import parts
-from wikitopics.session.records import (
-    Curve,
-    Event,
-    Flow,
-    PastRun,
-    TopicChange,
-    TopicEvent,
-    age,
-    measured,
-)
+from wikitopics.session.records import Curve, Event, Flow, PastRun, TopicChange, TopicEvent
+from wikitopics.session.wording import age, measured
 
 SCORE = SCORES[0]
 """The metric whose course is told: the perplexity, which is positive; lower is better."""

@@ -17,21 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.session.errors import Damaged
-from wikitopics.session.records import (
-    TITLES,
-    ArticleRow,
-    Count,
-    PositiveCount,
-    Role,
-    Text,
-    titles_shown,
-)
+from wikitopics.session.records import ArticleRow, Count, PositiveCount, Role, Text
 from wikitopics.session.settings import ModelSpec
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.counts import stored_block
 from wikitopics.session.storage.database import ROLES, SMALL, largest_topic, select
 from wikitopics.session.storage.opened import OpenedSession
 from wikitopics.session.storage.proportions import Proportions
+from wikitopics.session.wording import TITLES, titles_shown
 
 LARGEST = np.dtype(">u2")
 """`articles.topics`: for each model in turn, the largest topic and its proportion in

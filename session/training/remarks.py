@@ -8,7 +8,6 @@ from wikitopics.crawler.texts.kinds import BEFORE
 from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.options import DOCUMENTS, HELD_OUT, PASSES, VOCAB
-from wikitopics.session.records import skips_told
 from wikitopics.session.seeds import stored_seeds, unknown_words
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.writer import SessionWriter
@@ -17,6 +16,7 @@ from wikitopics.session.training.opening import Opened
 from wikitopics.session.training.plan import Plan, asked_language
 from wikitopics.session.training.stream import Stream
 from wikitopics.session.training.vocabulary import Consumer, VocabularyBuild
+from wikitopics.session.wording import skips_told
 from wikitopics.vocab import Vocabulary
 
 

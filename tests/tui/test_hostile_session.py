@@ -11,7 +11,7 @@ import pytest
 
 from tests.tui import canned, seeing
 from tests.tui.test_every_view import KEYS, is_open
-from wikitopics.session.records import measured
+from wikitopics.session.wording import measured
 from wikitopics.tui import text
 from wikitopics.tui.axes import ago, duration, plain
 from wikitopics.tui.plot import Drawing, Frame, Series, plot

@@ -12,8 +12,8 @@ from tests.crawler.dump_server import served
 from tests.crawler.dumps import english_links, head_of, multistream
 from tests.session.memory import status
 from tests.wikitopics.polyglot import SUBJECTS, TITLES, UNSPACED_SUBJECTS, Linked, polyglot
-from wikitopics.session.records import in_line
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.wording import in_line
 from wikitopics.vocab import segmenters
 from wikitopics.vocab.rules import Rule
 

@@ -9,8 +9,9 @@ from textual.widget import Widget
 
 from wikitopics.session.analysis.answers import Answer, Answers
 from wikitopics.session.errors import SessionError
-from wikitopics.session.records import ArticleRow, in_line
+from wikitopics.session.records import ArticleRow
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.wording import in_line
 from wikitopics.tui.inks import Line, marks_of, name
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.session_view import SessionView

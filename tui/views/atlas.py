@@ -14,7 +14,8 @@ from textual.app import ComposeResult
 from textual.timer import Timer
 
 from wikitopics.session.analysis.areas import Atlas
-from wikitopics.session.records import ArticleRow, ShareHistory, TopicRow, in_line
+from wikitopics.session.records import ArticleRow, ShareHistory, TopicRow
+from wikitopics.session.wording import in_line
 from wikitopics.tui.atlas import ASPECT, SIGN, Direction, Label, Sheet, laid_out, middle, toward
 from wikitopics.tui.background import run_in_background
 from wikitopics.tui.inks import Line, Lines, area_ink, name, tinted

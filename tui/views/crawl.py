@@ -10,8 +10,9 @@ from textual.containers import Container, Vertical
 from textual.widget import Widget
 
 from wikitopics.session.escapes import visible
-from wikitopics.session.records import Event, Status, age, skips_told
+from wikitopics.session.records import Event, Status
 from wikitopics.session.sources import described
+from wikitopics.session.wording import age, skips_told
 from wikitopics.tui.axes import Floats, ago
 from wikitopics.tui.bars import condition, progress, source_words
 from wikitopics.tui.chart import Chart

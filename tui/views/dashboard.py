@@ -10,8 +10,9 @@ from textual.containers import Container, Horizontal, Vertical
 
 from wikitopics.session.analysis.story import SCORE, SPANS, Moment, doublings, movements, story
 from wikitopics.session.metrics import Metric
-from wikitopics.session.records import ArticleRow, TopicRow, in_line
+from wikitopics.session.records import ArticleRow, TopicRow
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.wording import in_line
 from wikitopics.tui.chart import Chart, Picture, Scale
 from wikitopics.tui.curves import X_KINDS, drawing, measurement_caption, title, warning
 from wikitopics.tui.flow import flow_lines

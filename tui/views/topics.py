@@ -9,7 +9,8 @@ from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
 from wikitopics.session.analysis.story import doublings
-from wikitopics.session.records import ArticleRow, TopicRow, in_line
+from wikitopics.session.records import ArticleRow, TopicRow
+from wikitopics.session.wording import in_line
 from wikitopics.tui.inks import Line, Lines, Part, name
 from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import bindings

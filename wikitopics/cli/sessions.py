@@ -90,7 +90,8 @@ def _put_status_as_json(now: "Status") -> None:
 
 
 def _put_status(now: "Status", path: Path) -> None:
-    from wikitopics.session.records import perplexity, skips_told
+    from wikitopics.session.records import perplexity
+    from wikitopics.session.wording import skips_told
 
     output.put_line(f"{now.session}: {_state(now, path)}")
     output.put_line(f"source     {now.source_name} ({now.source})")

@@ -69,7 +69,7 @@ def infer(
       pbpaste | wikitopics infer --json
     """
     from wikitopics.crawler.texts.files import JSON_LINES, TABLES, ending
-    from wikitopics.session.records import in_line
+    from wikitopics.session.wording import in_line
 
     files = files or ("-",)
     with _uncollected(), options.reading(session) as reader:

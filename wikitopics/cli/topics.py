@@ -143,14 +143,8 @@ def _list(
 ) -> None:
     from wikitopics.model.online import IN_USE
     from wikitopics.session.analysis.inference import top_words
-    from wikitopics.session.analysis.quality import (
-        coherence_remark,
-        coherences,
-        found_legend,
-        found_sign,
-        repeats_in_words,
-    )
-    from wikitopics.session.records import APART, in_line
+    from wikitopics.session.analysis.quality import coherence_remark, coherences, repeats_in_words
+    from wikitopics.session.wording import APART, found_legend, found_sign, in_line
 
     with reader.one_moment():
         rows = sorted(reader.topics(model), key=lambda row: -row.share)
@@ -426,7 +420,7 @@ def _events(reader: "SessionReader", model: str | None, as_json: bool) -> None:
 
 
 def _words(reader: "SessionReader", model: str, topic: int, as_json: bool) -> None:
-    from wikitopics.session.records import in_line
+    from wikitopics.session.wording import in_line
 
     reader.check_topic(model, topic)
     history = reader.topic_history(model, topic, shown=not as_json)

@@ -28,7 +28,6 @@ from wikitopics.session.analysis.quality import (
     coherences,
     counted_together,
     distinct_words,
-    found_legend,
     mean_found,
     metrics_of,
     repeats_in_words,
@@ -37,7 +36,6 @@ from wikitopics.session.errors import NO_TOPICS, SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import KEPT, LINKS, TOKENS
 from wikitopics.session.records import (
-    APART,
     SNAPSHOT_WORDS,
     Curve,
     ModelStatus,
@@ -46,14 +44,13 @@ from wikitopics.session.records import (
     TopicEvent,
     TopicRow,
     TopWords,
-    skips_told,
-    titles_shown,
 )
 from wikitopics.session.settings import Settings
 from wikitopics.session.sources import described, noun, singular, unit_noun
 from wikitopics.session.storage.database import VERSION
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.topics import at_even_ratios
+from wikitopics.session.wording import APART, found_legend, skips_told, titles_shown
 
 ARTICLES = 10
 """The most articles listed for each topic."""

@@ -13,10 +13,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from wikitopics.session.analysis.cartography import COLOURS
-from wikitopics.session.analysis.quality import found_sign
 from wikitopics.session.analysis.report import maps, pictures
 from wikitopics.session.escapes import visible
-from wikitopics.session.records import APART, age, in_line
+from wikitopics.session.wording import APART, age, found_sign, in_line
 
 if TYPE_CHECKING:
     from wikitopics.session.analysis.report.contents import ReportModel

@@ -18,8 +18,8 @@ from rich.cells import cell_len, set_cell_size
 
 from wikitopics.model import Metric
 from wikitopics.session.analysis.cartography import COLOURS
-from wikitopics.session.records import LARGEST_IN_FULL, measured
 from wikitopics.session.sources import READS
+from wikitopics.session.wording import LARGEST_IN_FULL, measured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
