@@ -1,9 +1,9 @@
 """Do topics come back: how often another run has them, and how well `found` tells which.
 
-A model learns half of the articles for training, and five replicas with other seeds learn the same
-minibatches. `found` is then compared with runs that have another seed and another order: on the
-same articles, and on the other half. A topic comes back in such a run if it shares seven of its ten
-most probable words with one of the run's topics.
+A model learns half of the articles for training, and three replicas (the default) with other seeds
+learn the same minibatches. `found` is then compared with runs that have another seed and another
+order: on the same articles, and on the other half. A topic comes back in such a run if it shares
+seven of its ten most probable words with one of the run's topics.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ EXPERIMENT = Experiment("replicas", "whether topics come back, and how well `fou
 CORPORA: tuple[Corpus, ...] = ("full", "short")
 MODELS = 2
 """Models whose `found` is compared, each with replicas of its own."""
-REPLICAS = 5
+REPLICAS = 3
 RUNS = 3
 """Independent runs on the same articles, and as many on others."""
 COMES_BACK = 7
