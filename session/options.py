@@ -118,9 +118,10 @@ LINKS: Final = "links"
 NumPy."""
 REPLICAS = _count(
     "replicas",
-    "Beside each model, R more of its kind with other seeds learn the same articles; a sign before "
-    "each topic says how many of them have it, too (default: 3 for your own documents and the "
-    "demo, fewer for more than 166 topics, none for the HDP; otherwise 0).",
+    "Beside each model, R more of its kind with other seeds, at most 11, learn the same articles, "
+    "which takes longer; a sign before each topic says how many of them have it, too (default: 3 "
+    "for your own documents and the demo, fewer for more than 166 topics, none for the HDP; "
+    "otherwise 0).",
     metavar="R",
     least=0,
     most=11,

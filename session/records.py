@@ -450,7 +450,7 @@ class TopicEvent:
                     f"the area {self.name}, led by #{self.topic}, joins the area of #{self.other}"
                 )
             case "started_over":
-                return "all topics started over, from what the texts so far have in common"
+                return "all topics started over, from what the texts have in common"
 
 
 @dataclass(frozen=True, slots=True)

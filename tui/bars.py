@@ -86,8 +86,11 @@ def window_title(status: Status | None, session: Path, trouble: str = "") -> str
 
 AT_FIRST = "A small wiki is being read. Its first texts are kept to evaluate the topics."
 AS_TOPICS_FORM = "Words used together become topics. The lower the curve, the better they fit."
+OF_SIGNS = "Before names: = nearly all models with other seeds have it, ~ some, ? few."
 AS_THEY_START_OVER = "Topics start over once, from what articles have in common: the list changes."
 ONCE_SETTLED = "The topics have settled. Enter opens one, 7 shows their map, 3 what was read."
+EXPLAIN_SIGNS = 0.25
+"""The signs before names are explained from here on, until topics start over."""
 START_OVER = 0.45
 """The share of the source that has been read shortly before the demo's topics start over."""
 STARTING_OVER = range(4_000, 29_000)
@@ -110,6 +113,8 @@ def caption(status: Status) -> str:
         return ONCE_SETTLED
     if read >= START_OVER and status.articles in STARTING_OVER:
         return AS_THEY_START_OVER
+    if read >= EXPLAIN_SIGNS and status.replicas:
+        return OF_SIGNS
     return AS_TOPICS_FORM
 
 

@@ -7,7 +7,7 @@ from wikitopics.crawler.source import PageKind, SourceKind
 from wikitopics.crawler.texts.kinds import BEFORE
 from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.options import DOCUMENTS, HELD_OUT, PASSES, VOCAB
+from wikitopics.session.options import DOCUMENTS, HELD_OUT, PASSES, REPLICAS, VOCAB
 from wikitopics.session.seeds import stored_seeds, unknown_words
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.writer import SessionWriter
@@ -145,12 +145,16 @@ def _builds(build: VocabularyBuild, source: Opened) -> str:
 
 
 def _begins(stream: Stream) -> str:
-    """Which models are trained, and from which article on."""
+    """Which models are trained, with how many replicas, and from which article on."""
     settings = stream.settings
     done = stream.progress.articles
     names = ", ".join(
         f"{spec.name} ({spec.kind}, {spec.topics} topics)" for spec in settings.models
     )
+    if settings[REPLICAS]:
+        replicas = "1 replica" if settings[REPLICAS] == 1 else f"{settings[REPLICAS]:,} replicas"
+        each = " each" if len(settings.models) > 1 else ""
+        names += f", with {replicas}{each}"
     if done:
         start = f"resuming at {done:,} {sources.unit_noun(settings.source, settings[PASSES])}"
     else:

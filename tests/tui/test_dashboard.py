@@ -310,3 +310,22 @@ def test_ages_are_short_and_the_ticker_turns_only_in_the_present():
     shown = {ticker(moments, False, 4.0 * turn)[-6:] for turn in range(12)}
     assert shown == newest
     assert ticker(moments, False, None) == "at 9 ○ 9 read"
+    assert {ticker(moments, False, 8.0)[:4], ticker(moments, False, 90.0)[:8]} == {
+        "at 7",
+        "90 s ago",
+    }
+
+
+def test_the_ticker_tells_a_start_over_at_once_and_no_value_that_is_not_the_best():
+    started_over = Moment("started_over", 5, "all topics started over", "lda", at=100.0)
+    moments = (
+        Moment("best", 8, "1,782", "lda", at=99.0),
+        Moment("up", 6, "rise", "lda", at=99.0),
+        started_over,
+        Moment("best", 4, "1,866", "lda", at=60.0),
+        Moment("best", 4, "1,900", "hdp", at=60.0),
+    )
+    soon = {ticker(moments, False, 101.0 + 4 * turn) for turn in range(4)}
+    later = {ticker(moments, False, 121.0 + 4 * turn).split()[-1] for turn in range(8)}
+    assert soon == {"at 5 ↺ all topics started over"}
+    assert later == {"1,782", "rise", "over", "1,900"}

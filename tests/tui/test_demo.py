@@ -15,6 +15,7 @@ from wikitopics.tui.bars import (
     AS_THEY_START_OVER,
     AS_TOPICS_FORM,
     AT_FIRST,
+    OF_SIGNS,
     ONCE_SETTLED,
     STATES,
     caption,
@@ -33,7 +34,7 @@ async def test_a_demo_that_is_slowed_down_explains_itself_and_can_be_hurried(
     with canned.live(path, canned.Recipe(activity={"pace": 90.0, "seconds_left": None})):
         async with shown(path, size=size) as (_, pilot):
             seen = (await seeing.until(pilot, "f Faster")).splitlines()
-            captions = (AT_FIRST, AS_TOPICS_FORM, ONCE_SETTLED)
+            captions = (AT_FIRST, AS_TOPICS_FORM, OF_SIGNS, ONCE_SETTLED)
             assert seen[-2].strip()[:40] in [caption[:40] for caption in captions]
             assert " left" not in seen[0], "the pace of the first articles is not that of the rest"
             await pilot.press("f")
@@ -65,19 +66,21 @@ async def test_the_end_of_a_demo_offers_what_to_do_next(shown, tmp_path, monkeyp
 
 
 @pytest.mark.parametrize(
-    ("articles", "lap", "expected"),
+    ("articles", "lap", "replicas", "expected"),
     [
-        (0, None, AT_FIRST),
-        (8_900, 0.44, AS_TOPICS_FORM),
-        (9_100, 0.46, AS_THEY_START_OVER),
-        (2_500, 0.5, AS_TOPICS_FORM),  # too small a wiki for that
-        (50_000, 0.5, AS_TOPICS_FORM),  # one so large that it was earlier
-        (12_000, 0.6, ONCE_SETTLED),
+        (0, None, 3, AT_FIRST),
+        (4_000, 0.2, 3, AS_TOPICS_FORM),
+        (8_900, 0.44, 3, OF_SIGNS),
+        (8_900, 0.44, 0, AS_TOPICS_FORM),
+        (9_100, 0.46, 3, AS_THEY_START_OVER),
+        (2_500, 0.5, 3, OF_SIGNS),  # too small a wiki for that
+        (50_000, 0.5, 0, AS_TOPICS_FORM),  # one so large that it was earlier
+        (12_000, 0.6, 3, ONCE_SETTLED),
     ],
 )
-def test_captions_say_when_topics_start_over(articles, lap, expected):
+def test_captions_explain_signs_and_that_topics_start_over(articles, lap, replicas, expected):
     activity = SimpleNamespace(pace=90.0, starting_over=0)
-    status = SimpleNamespace(activity=activity, articles=articles, lap=lap)
+    status = SimpleNamespace(activity=activity, articles=articles, lap=lap, replicas=replicas)
     assert caption(status) == expected
     activity.starting_over = 5_000  # then they do, whatever was to be expected
     assert caption(status) == (AS_THEY_START_OVER if articles else AT_FIRST)

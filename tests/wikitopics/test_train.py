@@ -116,9 +116,11 @@ def test_the_defaults_by_size(documents, lda, hdp, passes):
     ],
 )
 def test_replicas_are_told_and_kept(cli, corpus, one_line, asked, replicas, signs):
-    cli.ok("train", *corpus.options(), *FEW, *asked)
+    begun = cli.ok("train", *corpus.options(), *FEW, *asked)
+    assert ("topics), with 2 replicas; " in begun.err) == signs
     now = cli.json("status")
     assert now["replicas"] == replicas
+    assert ("replicas   2 beside each model" in cli.ok("status").out) == signs
     assert [model["name"] for model in now["models"]] == ["lda"]
     found = [topic["found"] for topic in cli.json("topics")]
     assert (None not in found) == signs
@@ -126,6 +128,12 @@ def test_replicas_are_told_and_kept(cli, corpus, one_line, asked, replicas, sign
     assert ("Replicas" in listed.err) == signs
     one_line(cli("train", "--replicas", 3), 2, "--replicas 3: this session was made with")
     one_line(cli("train", "--replicas", 12), 2, "from 0 to 11")
+
+
+def test_an_option_whose_help_tells_its_default_has_no_other_one(cli):
+    told = " ".join(cli.ok("train", "--help").out.split())
+    replicas = told.partition("--replicas R")[2].partition("--tokens")[0]
+    assert replicas.count("default") == 1
 
 
 def test_own_texts_have_replicas_unless_a_model_takes_long(cli, tmp_path):

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from math import inf
 
 from textual.app import ComposeResult
 
@@ -30,6 +31,8 @@ NEWEST = 5
 """How many moments a ticker shows in turn."""
 TURN = 4.0
 """For how many seconds it shows each."""
+FRESH = 60.0
+"""For how many seconds a moment is so new that its number of articles says more than its age."""
 
 Fact = tuple[str, str, str]
 """Name, value, ink of the value."""
@@ -77,13 +80,42 @@ def in_words(moment: Moment, several: bool) -> str:
 
 
 def ticker(moments: Sequence[Moment], several: bool, now: float | None) -> str:
-    """One of the newest moments, in one line: each in turn, or the newest if ``now`` is None."""
-    turn = 0
+    """One of the newest moments, in one line: each in turn, or the newest if ``now`` is None.
+
+    That all topics have started over is told at once, for as long as a round takes. A best value
+    that is no longer the best is left out, as it would contradict the chart.
+    """
+    moment = moments[0]
+    since = None
     if now is not None:
-        turn = int(now / TURN) % min(len(moments), NEWEST)
-    moment = moments[turn]
+        started_over = [
+            moment
+            for moment in moments
+            if moment.kind == "started_over" and _seconds_since(moment, now) < NEWEST * TURN
+        ]
+        in_turn = started_over or _in_force(moments)[:NEWEST]
+        moment = in_turn[int(now / TURN) % len(in_turn)]
+        if _seconds_since(moment, now) >= FRESH:
+            since = now
     sign, _, _ = MOMENTS[moment.kind]
-    return f"{when(moment, now)} {sign} {in_words(moment, several)}"
+    return f"{when(moment, since)} {sign} {in_words(moment, several)}"
+
+
+def _seconds_since(moment: Moment, now: float) -> float:
+    return inf if moment.at is None else now - moment.at
+
+
+def _in_force(moments: Sequence[Moment]) -> list[Moment]:
+    """These moments, newest first, without best values that a later one of the model surpasses."""
+    told: set[str | None] = set()
+    in_force = []
+    for moment in moments:
+        if moment.kind == "best":
+            if moment.model in told:
+                continue
+            told.add(moment.model)
+        in_force.append(moment)
+    return in_force
 
 
 class Story(Folded[Moment]):

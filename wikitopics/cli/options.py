@@ -178,7 +178,8 @@ def click_option(option: Option[Any], *, help: str = "") -> click.Option:
     apart."""
     if not help:
         help = option.help
-        if option.default not in (None, "") and option.of is not bool:
+        is_told = "(default:" in help
+        if option.default not in (None, "") and option.of is not bool and not is_told:
             help = f"{help.removesuffix('.')} (default: {option.default})."
         if option.of is tuple:
             help = f"{help} May be given several times."

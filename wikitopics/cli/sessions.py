@@ -132,6 +132,8 @@ def _put_status(now: "Status", path: Path) -> None:
             f"{model.name:10} {model.kind}, {model.topics} topics ({model.topics_in_use} in use), "
             f"{model.updates:,} updates, {score}"
         )
+    if now.replicas:
+        output.put_line(f"replicas   {now.replicas:,} beside each model, with other seeds")
 
 
 def _state(now: "Status", path: Path) -> str:

@@ -50,7 +50,7 @@ def train(session: str, as_json: bool, log: str | None, **settings: Any) -> int:
       wikitopics train --session de --lang de
       wikitopics train --session links --tokens links
       wikitopics train --model lda:topics=50 --model hdp --model scvb0:topics=200
-      wikitopics train --session sizes --topics 25,50,100,200
+      wikitopics train --session sizes --topics 25,50,100,200 --replicas 5
       wikitopics train --session whole --source dump --contact me@host.org
       wikitopics train --texts reviews.csv --text-column review --vocab reviews.txt
     """

@@ -103,7 +103,7 @@ def test_topics_that_start_over_are_no_births_but_later_ones_are():
     assert (birth.articles, birth.topic) == (8192, 2)
     assert one.told.alive == {0, 1, 2}
     assert event_message([start], "articles") == (
-        "lda at 800 articles: all topics started over, from what the texts so far have in common"
+        "lda at 800 articles: all topics started over, from what the texts have in common"
     )
 
 
