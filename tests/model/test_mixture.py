@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 
 from tests.model.conftest import distances, planted
-from wikitopics.model import Minibatch, kinds, mixture
+from wikitopics.model import Minibatch, kinds, mixture, mixture_kernels
 
 
 def learnt(kind, threads=1, *, restored=False):
@@ -137,6 +137,25 @@ def test_long_texts_do_not_come_near_the_mixture(kind, monkeypatch):
     model.infer(batch)
     assert model._mixed == 0
     assert "about_one_topic" not in model.state()
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-4), ("float64", 1e-10)])
+def test_the_m_step_of_texts_of_one_topic_agrees_with_the_oracle(dtype, tolerance):
+    random = np.random.default_rng(2)
+    W, K = 9, 3
+    strays = 0.4
+    before, prior, chosen = random.gamma(1, 1, (3, W, K)).astype(dtype)
+    beta, own, log_rows, expected = np.empty((4, W, K), dtype)
+    mixture_kernels.rows_with_strays(before, prior, strays, beta, own, log_rows)
+    mixture_kernels.return_strays(chosen, beta, own, expected)
+    topics = (before + prior) / (before + prior).sum(axis=0)
+    rows = (1 - strays) * topics + strays * topics.mean(axis=1, keepdims=True)
+    of_topics = chosen * (1 - strays) * topics / rows
+    of_corpus = (chosen - of_topics).sum(axis=1, keepdims=True)
+    returned = of_corpus * topics / topics.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(beta, topics, rtol=tolerance)
+    np.testing.assert_allclose(log_rows, np.log(rows), rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(expected, of_topics + returned, rtol=tolerance)
 
 
 def test_annealing_begins_where_topics_form_and_ends_with_the_likelihood():
