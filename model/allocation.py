@@ -31,13 +31,7 @@ from wikitopics.model.lambda_ import Lambda, Statistics, topics_from
 from wikitopics.model.minibatch import Floats, Ids, Indices, Minibatch, Vector, Words, sound
 from wikitopics.model.online import OnlineModel, RelevantWords
 from wikitopics.model.options import LARGEST
-from wikitopics.model.schedules import (
-    THETA_STEPS,
-    HDPRecipe,
-    Stage,
-    StepSizes,
-    WarmStart,
-)
+from wikitopics.model.schedules import THETA_STEPS, HDPRecipe, Stage, StepSizes, WarmStart
 from wikitopics.model.states import MOST, Entry, State, bounded
 from wikitopics.option import Option
 
@@ -418,8 +412,8 @@ class DirichletAllocation(LambdaModel):
         if first.D < ROTATED_TEXTS or self._amount < self._amount_to_start_over():
             self._first = first
             return theta
-        has_started_over = self._start_over(first)
-        return self.infer(batch) if has_started_over else theta
+        self._start_over(first)
+        return self.infer(batch) if self.started_over_from else theta
 
     @abstractmethod
     def _step(self, batch: Minibatch) -> NDArray[np.float32]:
@@ -454,17 +448,17 @@ class DirichletAllocation(LambdaModel):
         return self.recipe.rotated_at(in_all, self.n_topics, self.rereads_later)
 
     def _can_rotate(self) -> bool:
-        """Whether topics start over from the first documents: not with a half-life, when they never
-        stop starting over, nor where a user has seeded them, nor for short texts."""
-        K = self.n_topics
-        possible = 1 < K < min(self.n_words, ROTATED_TOPICS + 1)
-        untouched = self._rebirth is None and not len(self._topics.seed_words)
-        return possible and untouched and self._words_read is not None and not self._largest_share
+        """Whether there can be topics from rotated components: not with a half-life, when topics
+        are born again all the time, nor where a user has seeded them, nor for short texts."""
+        if not 1 < self.n_topics <= ROTATED_TOPICS or self.n_topics >= self.n_words:
+            return False
+        if self._rebirth is not None or len(self._topics.seed_words):
+            return False
+        return self._words_read is not None and not self._largest_share
 
-    def _start_over(self, first: Minibatch) -> bool:
+    def _start_over(self, first: Minibatch) -> None:
         """Start over from rotated components of the first documents, and learn these again as if
-        they were new, unless they are too few or have too few components; returns whether they had
-        enough.
+        they were new, unless they are too few or have too few components.
 
         They are all documents so far, so whatever counts documents or words ends where it was.
         """
@@ -472,7 +466,7 @@ class DirichletAllocation(LambdaModel):
 
         self._first = None
         if first.D < ROTATED_TEXTS:
-            return False
+            return
         topics = self._topics
         self.started_over_from = first.D
         fresh = rotation.first_topics(
@@ -480,7 +474,7 @@ class DirichletAllocation(LambdaModel):
         )
         if fresh is None:
             self.started_over_from = 0
-            return False
+            return
         fresh = fresh[:, mixture.matched(fresh, topics.hat, 0)]  # in the order of the topics
         fresh *= topics.total_hat.sum() / self.n_topics
         topics.replace(np.arange(self.n_topics), fresh)
@@ -493,7 +487,6 @@ class DirichletAllocation(LambdaModel):
         for start in range(0, first.D, size):
             self._step(first[start : start + size])
         self.passes_left = passes_left
-        return True
 
     def _count_anew(self) -> None:
         """Set what counts the documents seen to 0."""

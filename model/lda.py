@@ -228,7 +228,7 @@ class OnlineLDA(DirichletAllocation):
         return {"alpha": prior}
 
     def _step(self, batch: Minibatch) -> NDArray[np.float32]:
-        """See `OnlineModel.learn`."""
+        """See `DirichletAllocation.learn`."""
         from wikitopics.model import scvb0_e_step as collapsed
         from wikitopics.model.lda_e_step import e_step
 

@@ -257,7 +257,7 @@ class SCVB0(DirichletAllocation):
         return {"final_alpha": prior, "documents_seen": 1, "amount_seen": 1.0}
 
     def _step(self, batch: Minibatch) -> NDArray[np.float32]:
-        """See `OnlineModel.learn`."""
+        """See `DirichletAllocation.learn`."""
         from wikitopics.model.scvb0_e_step import (
             ThetaPasses,
             proportions,

@@ -1,4 +1,4 @@
-"""What stands in a sentence or a line for people: numbers, spans of time, words and titles."""
+"""What stands in a line for people: numbers, spans of time, words, titles, and signs."""
 
 import math
 from collections.abc import Iterable, Mapping
