@@ -81,6 +81,11 @@ def _rounded(value: float, decimals: int) -> str:
     return f"{rounded:,.1f}".removesuffix(".0")
 
 
+def starting_over(documents: int, noun: str) -> str:
+    """What is done while topics start over: "topics start over from 10,112 articles"."""
+    return f"topics start over from {documents:,} {noun}"
+
+
 LARGEST_IN_FULL = 1e15
 """From this size on, numbers are written with an exponent: in full they have more digits than a
 float."""
