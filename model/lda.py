@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from wikitopics.model.allocation import DirichletAllocation, Rebirth, precision
+from wikitopics.model.allocation import DirichletAllocation, precision
 from wikitopics.model.lambda_ import Statistics, random_topics
 from wikitopics.model.minibatch import Floats, Minibatch, Vector, Words, sound
 from wikitopics.model.options import (
@@ -55,6 +55,7 @@ from wikitopics.model.options import (
     decorrelation,
     prior,
 )
+from wikitopics.model.rebirth import Rebirth
 from wikitopics.model.schedules import LDA_PAPER, LDA_WARM, CollapsedStart, StepSizes, raised
 from wikitopics.model.states import MOST, MOST_ITERATIONS, TINY, Entry, State
 from wikitopics.option import Option

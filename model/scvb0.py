@@ -35,7 +35,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from wikitopics.model.allocation import DirichletAllocation, Rebirth, precision
+from wikitopics.model.allocation import DirichletAllocation, precision
 from wikitopics.model.lambda_ import random_topics
 from wikitopics.model.minibatch import Minibatch, Vector, sound
 from wikitopics.model.online import WORDS_A_DOCUMENT
@@ -50,6 +50,7 @@ from wikitopics.model.options import (
     decorrelation,
     prior,
 )
+from wikitopics.model.rebirth import Rebirth
 from wikitopics.model.schedules import (
     SCVB0_PAPER,
     SCVB0_WARM,
