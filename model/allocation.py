@@ -373,7 +373,8 @@ class DirichletAllocation(LambdaModel):
 
     def _start_over(self, first: Minibatch) -> None:
         """Start over from rotated components of the first documents, and learn these again as if
-        they were new, unless they are too few or have too few components.
+        they were new, unless they are too few or have too few components; `started_over_from` says
+        whether they had enough.
 
         They are all documents so far, so whatever counts documents or words ends where it was.
         """
@@ -427,7 +428,7 @@ class DirichletAllocation(LambdaModel):
         )
         return stage, largest_share
 
-    def _collapsed(
+    def _collapsed_e_step(
         self, words: Words, rows: Floats, passes: ThetaPasses, largest_share: float, rho: float
     ) -> tuple[Floats, Statistics]:
         """The collapsed E-step, of which a part of each short text is the mixture's, at most
@@ -445,7 +446,7 @@ class DirichletAllocation(LambdaModel):
         theta = short.blend_theta(theta, passes.alpha, words.batch.lengths())
         return theta, short.add_to(statistics)
 
-    def _start_from(
+    def _start_from_mixture(
         self, batch: Minibatch, before: int, largest_share: float, words: float
     ) -> None:
         """If texts are short, start the topics from a mixture learnt from the first texts.

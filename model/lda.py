@@ -247,7 +247,7 @@ class OnlineLDA(DirichletAllocation):
                 self._topics.rescale(self.recipe.random_share * tokens)
             self._topics.sow(tokens)
         stage, largest_share = self._begin_step(batch)
-        self._start_from(batch, self._seen, largest_share, tokens)
+        self._start_from_mixture(batch, self._seen, largest_share, tokens)
         paper_steps = StepSizes(self.tau0, self.kappa)  # (tau0 + t)^-kappa, [H10] algorithm 2
         rho = stage.step_size() if self._own_steps else paper_steps.rho(self.updates)
         rho = max(rho, self._least_rho(batch.D))
@@ -264,7 +264,7 @@ class OnlineLDA(DirichletAllocation):
             alpha = stage.alpha(final_alpha)
             passes = collapsed.ThetaPasses(alpha, self.recipe.passes + stage.more_passes)
             rows = collapsed.word_rows(self._topics, words, balance, self._workers)
-            gamma, statistics = self._collapsed(words, rows, passes, largest_share, rho)
+            gamma, statistics = self._collapsed_e_step(words, rows, passes, largest_share, rho)
         else:
             rows = self._topics.exp_Elog_rows(words.ids, self._workers, balance)
             gamma, of_e_step = e_step(words, rows, alpha, self._limits(), self._workers)

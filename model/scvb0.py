@@ -281,12 +281,12 @@ class SCVB0(DirichletAllocation):
             # The random topics at the start weigh a fixed share of the corpus, whatever its size.
             self._topics.rescale(self.recipe.random_share * self._corpus_tokens())
             self._topics.sow(self._corpus_tokens())
-        self._start_from(batch, before, largest_share, self._corpus_tokens())
+        self._start_from_mixture(batch, before, largest_share, self._corpus_tokens())
         balance = stage.balance(self._topics)
         alpha = stage.alpha(self._final_alpha)
         rows = word_rows(self._topics, words, balance, self._workers)
         passes = ThetaPasses(alpha, self.burn_in + 1 + stage.more_passes, self._theta_steps)
-        theta, statistics = self._collapsed(words, rows, passes, largest_share, self.rho)
+        theta, statistics = self._collapsed_e_step(words, rows, passes, largest_share, self.rho)
         # N_phi <- (1 - rho) N_phi + rho C/C_M sum m gamma, and N_Z likewise, [F13] eq. 7 and 8
         self._topics.step(
             self.rho,
