@@ -1,18 +1,7 @@
 """What models whose topics are a `Lambda` have in common: states, inference, topics as read.
 
-Also what the two ways to learn latent Dirichlet allocation have in common: warm start and rebirth.
-
-**Rebirth**: topics whose subjects have left the stream are born again, so that a model with a
-half-life learns new subjects. A lower bound on the step size makes old knowledge fade, but that
-alone moves no topic. Documents on new subjects are spread over old topics by words that they happen
-to share, and a local optimum keeps them there (decision 0018). So a topic that the newest documents
-use far less than its weight suggests starts again from a few of these documents, with little
-weight, so that it soon follows its new use. When the newest documents use all topics differently,
-the stream has turned to other subjects: every topic that is used less than its weight suggests
-starts again at once, from nearly the mean of all words, as in a new model.
-
-The HDP does without rebirth: each of its documents chooses its tables' topics afresh, and more
-births do not help.
+Also what the two ways to learn latent Dirichlet allocation have in common: the warm start, the
+topics that start over from the first documents, short texts, and rebirth (`rebirth.py`).
 """
 
 from __future__ import annotations
@@ -20,25 +9,18 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from wikitopics.model import mixture
-from wikitopics.model.lambda_ import Lambda, Statistics, topics_from
+from wikitopics.model.lambda_ import Lambda, Statistics
 from wikitopics.model.minibatch import Floats, Ids, Indices, Minibatch, Vector, Words, sound
 from wikitopics.model.online import OnlineModel, RelevantWords
-from wikitopics.model.options import LARGEST
-from wikitopics.model.schedules import (
-    THETA_STEPS,
-    HDPRecipe,
-    Stage,
-    StepSizes,
-    WarmStart,
-)
-from wikitopics.model.states import MOST, Entry, State, bounded
+from wikitopics.model.rebirth import Rebirth
+from wikitopics.model.schedules import THETA_STEPS, HDPRecipe, Stage, StepSizes, WarmStart
+from wikitopics.model.states import Entry, State
 from wikitopics.option import Option
 
 if TYPE_CHECKING:
@@ -280,79 +262,6 @@ class LambdaModel(OnlineModel):
         return {**state, **numbers, "decorrelation": 0.0}
 
 
-@dataclass
-class Rebirth:
-    """How much each topic is used, and when it is used too little.
-
-    use: (K,) each topic's share of the words, a running mean over about `recent` documents
-    calm: the number of documents, from the start or since the stream turned, before which nothing
-    is born, since what was just learnt cannot have faded
-    documents: the number of documents so far, from the start or since the stream turned
-    faded: a topic is born again when its use is below this fraction of its share of the total
-    weight
-    turned: the stream has turned when this share of all words has moved to other topics
-    seeds: the number of documents that a topic is born from
-    seed_weight: the share of a newborn topic's words that comes from its documents when the stream
-    has turned; the other words are the mean of all words. At other times all words come from its
-    documents: a single topic with the mean of all words would take words from every other topic
-    mass: the weight of a topic at its birth, relative to a mean topic's
-    """
-
-    use: Vector
-    recent: float
-    calm: float = bounded(0, LARGEST)
-    documents: int = bounded(0, MOST, 0)
-    faded: float = bounded(0, 1, 0.25)
-    turned: float = bounded(0, 1, 0.2)
-    seeds: int = 2
-    seed_weight: float = bounded(0, 1, 0.1)
-    mass: float = 0.05
-
-    @classmethod
-    def of(cls, n_topics: int, half_life: float | None) -> Rebirth | None:
-        """For a new model; None without a half-life."""
-        if half_life is None:
-            return None
-        return cls(np.full(n_topics, 1 / n_topics), recent=0.2 * half_life, calm=2 * half_life)
-
-    def step(
-        self,
-        topics: Lambda,
-        words: Vector,
-        batch: Minibatch,
-        random: np.random.Generator,
-    ) -> NDArray[np.intp]:
-        """Let topics be born again after a step on a minibatch; returns which.
-
-        words: (K,) the words of the minibatch that each topic has
-        """
-        nothing_born = np.zeros(0, np.intp)
-        total = words.sum()
-        if not total:
-            return nothing_born
-        weight_of_batch = -math.expm1(-batch.D / self.recent)  # in the running mean
-        self.use += (words / total - self.use) * weight_of_batch
-        self.documents += batch.D
-        if self.documents < self.calm:
-            return nothing_born
-        shares = topics.shares()
-        moved = np.maximum(shares - self.use, 0).sum()
-        if moved > self.turned:
-            self.documents = 0
-            least_use = shares
-            seed_weight = self.seed_weight
-        else:
-            least_use = self.faded * shares
-            seed_weight = 1.0
-        born = np.flatnonzero(self.use < least_use)
-        if len(born):
-            drawn = random.integers(0, batch.D, (len(born), self.seeds))
-            fresh = topics_from(batch, topics.n_words, drawn, seed_weight)
-            topics.replace(born, self.mass * topics.total_hat.mean() * fresh)
-            self.use[born] = 1 / topics.n_topics
-        return born
-
-
 class DirichletAllocation(LambdaModel):
     """Latent Dirichlet allocation, however it is learnt."""
 
@@ -418,8 +327,8 @@ class DirichletAllocation(LambdaModel):
         if first.D < ROTATED_TEXTS or self._amount < self._amount_to_start_over():
             self._first = first
             return theta
-        has_started_over = self._start_over(first)
-        return self.infer(batch) if has_started_over else theta
+        self._start_over(first)
+        return self.infer(batch) if self.started_over_from else theta
 
     @abstractmethod
     def _step(self, batch: Minibatch) -> NDArray[np.float32]:
@@ -454,17 +363,18 @@ class DirichletAllocation(LambdaModel):
         return self.recipe.rotated_at(in_all, self.n_topics, self.rereads_later)
 
     def _can_rotate(self) -> bool:
-        """Whether topics start over from the first documents: not with a half-life, when they never
-        stop starting over, nor where a user has seeded them, nor for short texts."""
-        K = self.n_topics
-        possible = 1 < K < min(self.n_words, ROTATED_TOPICS + 1)
-        untouched = self._rebirth is None and not len(self._topics.seed_words)
-        return possible and untouched and self._words_read is not None and not self._largest_share
+        """Whether there can be topics from rotated components: not with a half-life, when topics
+        are born again all the time, nor where a user has seeded them, nor for short texts."""
+        if not 1 < self.n_topics <= ROTATED_TOPICS or self.n_topics >= self.n_words:
+            return False
+        if self._rebirth is not None or len(self._topics.seed_words):
+            return False
+        return self._words_read is not None and not self._largest_share
 
-    def _start_over(self, first: Minibatch) -> bool:
+    def _start_over(self, first: Minibatch) -> None:
         """Start over from rotated components of the first documents, and learn these again as if
-        they were new, unless they are too few or have too few components; returns whether they had
-        enough.
+        they were new, unless they are too few or have too few components; `started_over_from` says
+        whether they had enough.
 
         They are all documents so far, so whatever counts documents or words ends where it was.
         """
@@ -472,7 +382,7 @@ class DirichletAllocation(LambdaModel):
 
         self._first = None
         if first.D < ROTATED_TEXTS:
-            return False
+            return
         topics = self._topics
         self.started_over_from = first.D
         fresh = rotation.first_topics(
@@ -480,7 +390,7 @@ class DirichletAllocation(LambdaModel):
         )
         if fresh is None:
             self.started_over_from = 0
-            return False
+            return
         fresh = fresh[:, mixture.matched(fresh, topics.hat, 0)]  # in the order of the topics
         fresh *= topics.total_hat.sum() / self.n_topics
         topics.replace(np.arange(self.n_topics), fresh)
@@ -493,7 +403,6 @@ class DirichletAllocation(LambdaModel):
         for start in range(0, first.D, size):
             self._step(first[start : start + size])
         self.passes_left = passes_left
-        return True
 
     def _count_anew(self) -> None:
         """Set what counts the documents seen to 0."""
@@ -519,7 +428,7 @@ class DirichletAllocation(LambdaModel):
         )
         return stage, largest_share
 
-    def _collapsed(
+    def _collapsed_e_step(
         self, words: Words, rows: Floats, passes: ThetaPasses, largest_share: float, rho: float
     ) -> tuple[Floats, Statistics]:
         """The collapsed E-step, of which a part of each short text is the mixture's, at most
@@ -537,7 +446,7 @@ class DirichletAllocation(LambdaModel):
         theta = short.blend_theta(theta, passes.alpha, words.batch.lengths())
         return theta, short.add_to(statistics)
 
-    def _start_from(
+    def _start_from_mixture(
         self, batch: Minibatch, before: int, largest_share: float, words: float
     ) -> None:
         """If texts are short, start the topics from a mixture learnt from the first texts.

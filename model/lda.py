@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from wikitopics.model.allocation import DirichletAllocation, Rebirth, precision
+from wikitopics.model.allocation import DirichletAllocation, precision
 from wikitopics.model.lambda_ import Statistics, random_topics
 from wikitopics.model.minibatch import Floats, Minibatch, Vector, Words, sound
 from wikitopics.model.options import (
@@ -55,6 +55,7 @@ from wikitopics.model.options import (
     decorrelation,
     prior,
 )
+from wikitopics.model.rebirth import Rebirth
 from wikitopics.model.schedules import LDA_PAPER, LDA_WARM, CollapsedStart, StepSizes, raised
 from wikitopics.model.states import MOST, MOST_ITERATIONS, TINY, Entry, State
 from wikitopics.option import Option
@@ -228,7 +229,7 @@ class OnlineLDA(DirichletAllocation):
         return {"alpha": prior}
 
     def _step(self, batch: Minibatch) -> NDArray[np.float32]:
-        """See `OnlineModel.learn`."""
+        """See `DirichletAllocation.learn`."""
         from wikitopics.model import scvb0_e_step as collapsed
         from wikitopics.model.lda_e_step import e_step
 
@@ -246,7 +247,7 @@ class OnlineLDA(DirichletAllocation):
                 self._topics.rescale(self.recipe.random_share * tokens)
             self._topics.sow(tokens)
         stage, largest_share = self._begin_step(batch)
-        self._start_from(batch, self._seen, largest_share, tokens)
+        self._start_from_mixture(batch, self._seen, largest_share, tokens)
         paper_steps = StepSizes(self.tau0, self.kappa)  # (tau0 + t)^-kappa, [H10] algorithm 2
         rho = stage.step_size() if self._own_steps else paper_steps.rho(self.updates)
         rho = max(rho, self._least_rho(batch.D))
@@ -263,7 +264,7 @@ class OnlineLDA(DirichletAllocation):
             alpha = stage.alpha(final_alpha)
             passes = collapsed.ThetaPasses(alpha, self.recipe.passes + stage.more_passes)
             rows = collapsed.word_rows(self._topics, words, balance, self._workers)
-            gamma, statistics = self._collapsed(words, rows, passes, largest_share, rho)
+            gamma, statistics = self._collapsed_e_step(words, rows, passes, largest_share, rho)
         else:
             rows = self._topics.exp_Elog_rows(words.ids, self._workers, balance)
             gamma, of_e_step = e_step(words, rows, alpha, self._limits(), self._workers)

@@ -53,7 +53,9 @@ ROW_BLOCK = 512
 
 
 @kernel
-def multiply(start: int, stop: int, matrix: Entries, factor: Floats, product: Floats) -> None:
+def multiply_sparse(
+    start: int, stop: int, matrix: Entries, factor: Floats, product: Floats
+) -> None:
     """product = matrix factor, in the rows start to stop."""
     indptr, columns, values = matrix
     for d in range(start, stop):
@@ -71,16 +73,16 @@ def multiply_dense(
         add_lines(len(columns), factor.shape[1], block[d], columns, factor, product[d])
 
 
-def product(matrix: Entries, factor: Floats, workers: Threads) -> Floats:
+def sparse_product(matrix: Entries, factor: Floats, workers: Threads) -> Floats:
     """The product of a sparse matrix and a dense one, float32."""
     n_rows = len(matrix.indptr) - 1
     result = np.empty((n_rows, factor.shape[1]), np.float32)
     contiguous = np.ascontiguousarray(factor, np.float32)
-    workers.run(multiply, n_rows, ROW_BLOCK, matrix, contiguous, result)
+    workers.run(multiply_sparse, n_rows, ROW_BLOCK, matrix, contiguous, result)
     return result
 
 
-def times(block: Floats, factor: Floats, workers: Threads) -> Floats:
+def dense_product(block: Floats, factor: Floats, workers: Threads) -> Floats:
     """block factor, float32."""
     result = np.empty((len(block), factor.shape[1]), np.float32)
     columns = np.arange(len(factor), dtype=np.int32)
@@ -89,7 +91,7 @@ def times(block: Floats, factor: Floats, workers: Threads) -> Floats:
     return result
 
 
-def inner(left: Floats, right: Floats, workers: Threads) -> Vector:
+def inner_product(left: Floats, right: Floats, workers: Threads) -> Vector:
     """left^T right of float32: float32 within a block of rows, float64 from block to block."""
 
     def of_block(start: int, stop: int) -> Floats:
@@ -111,6 +113,7 @@ def matrix_of(texts: Minibatch, values: NDArray[Any]) -> Entries:
 
 
 def transposed(matrix: Entries, n_columns: int) -> Entries:
+    """The transpose of a sparse matrix, whose rows are `n_columns` long."""
     from scipy.sparse import csr_array
 
     indptr, columns, values = matrix
@@ -134,26 +137,26 @@ def components(
     n_directions = min(n + MORE_DIRECTIONS, n_words, texts.D)
     directions = random.standard_normal((n_words, n_directions)).astype(np.float32)
     for _ in range(ITERATIONS):
-        scores = product(Y, directions, workers)
-        block = product(Y_transposed, scores, workers)
+        scores = sparse_product(Y, directions, workers)
+        block = sparse_product(Y_transposed, scores, workers)
         directions, _, _ = largest_directions(block, n_directions, workers)
-    scores = product(Y, directions, workers)
+    scores = sparse_product(Y, directions, workers)
     U, S, turn = largest_directions(scores, n, workers)
-    VS = times(directions, turn * S, workers)
+    VS = dense_product(directions, turn * S, workers)
     return VS, U
 
 
 def largest_directions(block: Floats, n: int, workers: Threads) -> tuple[Floats, Vector, Vector]:
     """U, (any, n), S, (n,), and V, (m, n), of the n largest singular values of a narrow matrix of m
     columns; U has columns of 0 where S is `NEGLIGIBLE`."""
-    squares, vectors = np.linalg.eigh(inner(block, block, workers))
+    squares, vectors = np.linalg.eigh(inner_product(block, block, workers))
     largest = np.argsort(-squares, kind="stable")[:n]
     S = np.sqrt(np.maximum(squares[largest], np.finfo(np.float32).tiny))
     V = vectors[:, largest]
     scaled = V / S
     is_negligible = S / S[0] <= NEGLIGIBLE
     scaled[:, is_negligible] = 0
-    U = times(block, scaled, workers)
+    U = dense_product(block, scaled, workers)
     return U, S, V
 
 
@@ -166,9 +169,9 @@ def varimax(loadings: Floats, workers: Threads) -> Floats:
     R: Floats = np.eye(chosen.shape[1])
     before = 0.0
     for _ in range(ROTATIONS):
-        rotated = times(chosen, R, workers)
+        rotated = dense_product(chosen, R, workers)
         squares = rotated * rotated
-        gradient = inner(chosen, rotated * (squares - squares.mean(axis=0)), workers)
+        gradient = inner_product(chosen, rotated * (squares - squares.mean(axis=0)), workers)
         left, singular_values, right = np.linalg.svd(gradient)
         R = left @ right
         reached = float(singular_values.sum())
@@ -194,13 +197,13 @@ def first_topics(
     if not scores.any(axis=0).all():
         return None
     R = varimax(loadings, workers)
-    loadings = times(loadings, R, workers)
+    loadings = dense_product(loadings, R, workers)
     signs = np.sign(np.einsum("wk,wk,wk->k", loadings, loadings, loadings))
     # A text's words go to the directions in which it lies, in proportion to the squares.
-    shares = np.square(np.maximum(times(scores, R, workers) * signs, 0))
+    shares = np.square(np.maximum(dense_product(scores, R, workers) * signs, 0))
     shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(np.float32).tiny)
     by_word = transposed(matrix_of(texts, texts.counts), n_words)
-    counts = product(by_word, shares, workers).astype(np.float64)
+    counts = sparse_product(by_word, shares, workers).astype(np.float64)
     mean = np.bincount(texts.word_ids, texts.counts, n_words) / texts.n_tokens
     topics = counts / np.maximum(counts.sum(axis=0), np.finfo(np.float32).tiny)
     mixed: Vector = (1 - OF_ALL_WORDS) * topics + OF_ALL_WORDS * mean[:, None]

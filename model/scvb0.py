@@ -35,7 +35,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from wikitopics.model.allocation import DirichletAllocation, Rebirth, precision
+from wikitopics.model.allocation import DirichletAllocation, precision
 from wikitopics.model.lambda_ import random_topics
 from wikitopics.model.minibatch import Minibatch, Vector, sound
 from wikitopics.model.online import WORDS_A_DOCUMENT
@@ -50,6 +50,7 @@ from wikitopics.model.options import (
     decorrelation,
     prior,
 )
+from wikitopics.model.rebirth import Rebirth
 from wikitopics.model.schedules import (
     SCVB0_PAPER,
     SCVB0_WARM,
@@ -257,7 +258,7 @@ class SCVB0(DirichletAllocation):
         return {"final_alpha": prior, "documents_seen": 1, "amount_seen": 1.0}
 
     def _step(self, batch: Minibatch) -> NDArray[np.float32]:
-        """See `OnlineModel.learn`."""
+        """See `DirichletAllocation.learn`."""
         from wikitopics.model.scvb0_e_step import (
             ThetaPasses,
             proportions,
@@ -280,12 +281,12 @@ class SCVB0(DirichletAllocation):
             # The random topics at the start weigh a fixed share of the corpus, whatever its size.
             self._topics.rescale(self.recipe.random_share * self._corpus_tokens())
             self._topics.sow(self._corpus_tokens())
-        self._start_from(batch, before, largest_share, self._corpus_tokens())
+        self._start_from_mixture(batch, before, largest_share, self._corpus_tokens())
         balance = stage.balance(self._topics)
         alpha = stage.alpha(self._final_alpha)
         rows = word_rows(self._topics, words, balance, self._workers)
         passes = ThetaPasses(alpha, self.burn_in + 1 + stage.more_passes, self._theta_steps)
-        theta, statistics = self._collapsed(words, rows, passes, largest_share, self.rho)
+        theta, statistics = self._collapsed_e_step(words, rows, passes, largest_share, self.rho)
         # N_phi <- (1 - rho) N_phi + rho C/C_M sum m gamma, and N_Z likewise, [F13] eq. 7 and 8
         self._topics.step(
             self.rho,

@@ -1,4 +1,4 @@
-"""What stands in a sentence or a line for people: numbers, spans of time, words and titles."""
+"""What stands in a line for people: numbers, spans of time, words, titles, and signs."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -79,6 +79,11 @@ def _rounded(value: float, decimals: int) -> str:
         step = max(factor * place for factor in (1, 2, 5) if factor * place <= value / 10)
     rounded = round(value / step) * step
     return f"{rounded:,.1f}".removesuffix(".0")
+
+
+def starting_over(documents: int, noun: str) -> str:
+    """What is done while topics start over: "topics start over from 10,112 articles"."""
+    return f"topics start over from {documents:,} {noun}"
 
 
 LARGEST_IN_FULL = 1e15

@@ -15,7 +15,7 @@ from wikitopics.session.options import ARTICLES
 from wikitopics.session.paths import command
 from wikitopics.session.records import Flow, Status
 from wikitopics.session.sources import described, noun, singular, unit_noun
-from wikitopics.session.wording import age
+from wikitopics.session.wording import age, starting_over
 from wikitopics.tui.bars import progress
 from wikitopics.tui.inks import Line, Part
 from wikitopics.tui.session_view import SessionView
@@ -105,7 +105,8 @@ def wait_text(status: Status, now: float) -> Part:
     if status.activity.compiling:
         return "compiling the models, only once after installation", "warn"
     if status.activity.starting_over:
-        return starting_over(status), "warn"
+        called = unit_noun(status.source, status.passes)
+        return starting_over(status.activity.starting_over, called), "warn"
     what_limits = pace(status)
     activity = status.activity
     if status.waiting_for:
@@ -116,12 +117,6 @@ def wait_text(status: Status, now: float) -> Part:
         if not what_limits:
             return visible(activity.wait(now)), "muted"
     return what_limits, "muted"
-
-
-def starting_over(status: Status) -> str:
-    """What is done while topics start over: "topics start over from 10,112 articles"."""
-    articles = count(status.activity.starting_over)
-    return f"topics start over from {articles} {unit_noun(status.source, status.passes)}"
 
 
 def request_rate(status: Status) -> Part:

@@ -259,6 +259,12 @@ class TopicReader(OpenedSession):
         )
         return max((at for (at,) in starts if as_of is None or at <= as_of), default=0)
 
+    def snapshots_since_start(self, model: str, as_of: int | None = None) -> list[int]:
+        """`snapshots` since a model's topics last started over, which changes all at once: only
+        these show how topics grew."""
+        start = self.started_over_at(model, as_of)
+        return [articles for articles in self.snapshots(model, as_of) if articles >= start]
+
     def topics(
         self,
         model: str,
@@ -269,13 +275,11 @@ class TopicReader(OpenedSession):
 
         ``as_of``: as the topics were after this many articles.
         """
-        start = self.started_over_at(model, as_of)
-        points = [point for point in self.snapshots(model, as_of) if point >= start]
+        points = self.snapshots_since_start(model, as_of)
         if not points:
             return []
         # Every trend begins at half of the articles, so it covers the same part of the stream
-        # whether there are few snapshots or many; but not before topics started over, which changes
-        # all at once.
+        # whether there are few snapshots or many.
         half = points[-1] / 2
         snapshots = list(self.words_at(model, at_even_ratios(points, TREND_POINTS, half)))
         if not snapshots:

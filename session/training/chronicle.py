@@ -81,15 +81,14 @@ class Chronicle:
         is_observation = observation_due(self._articles, snapshot.articles, self._half_life)
         self._articles = snapshot.articles
         latest: list[Change] = []
-        is_first_look = False
+        had_enough = len(self._observations) == OBSERVATIONS
         if is_observation:
-            is_first_look = len(self._observations) == OBSERVATIONS - 1
             self._observations = [*self._observations, state][-OBSERVATIONS:]
             latest = changes(self._observations, self._alive)
         stay_alive = self._alive & living(self._alive, latest)
         self._alive = living(self._alive, latest)
-        if self._start and is_first_look:
-            latest = []  # what is alive comes from the start
+        if self._start and not had_enough:
+            latest = []  # what is large at the first observations that suffice comes from the start
         names_before = self._names
         newest = names_of(shown_ids, self._words)
         self._names = list(newest)

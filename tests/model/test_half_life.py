@@ -6,9 +6,9 @@ import pytest
 
 from tests.model.conftest import read
 from wikitopics.model import Minibatch, kinds
-from wikitopics.model.allocation import Rebirth
 from wikitopics.model.checking import planted_documents
 from wikitopics.model.lambda_ import Lambda
+from wikitopics.model.rebirth import Rebirth
 
 
 def made(kind, **options):

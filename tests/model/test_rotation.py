@@ -14,7 +14,7 @@ from wikitopics.model.minibatch import Entries, Threads
 from wikitopics.model.rotation import (
     first_topics,
     largest_directions,
-    product,
+    sparse_product,
     transposed,
     varimax,
 )
@@ -63,10 +63,14 @@ def test_products_are_those_of_dense_matrices():
     rows = csr_array(dense)
     matrix = Entries(rows.indptr.astype(np.int64), rows.indices, rows.data.astype(np.float32))
     factor = random.random((9, 3))
-    np.testing.assert_allclose(product(matrix, factor, Threads(1)), dense @ factor, rtol=1e-5)
+    np.testing.assert_allclose(
+        sparse_product(matrix, factor, Threads(1)), dense @ factor, rtol=1e-5
+    )
     factor = random.random((7, 3))
     turned = transposed(matrix, 9)
-    np.testing.assert_allclose(product(turned, factor, Threads(1)), dense.T @ factor, rtol=1e-5)
+    np.testing.assert_allclose(
+        sparse_product(turned, factor, Threads(1)), dense.T @ factor, rtol=1e-5
+    )
 
 
 def test_largest_directions_are_the_singular_vectors():

@@ -213,8 +213,7 @@ class Dashboard(View):
     async def _fill_story(self, models: Sequence[str], session: SessionView) -> None:
         def derived(reader: SessionReader) -> tuple[Moment, ...]:
             model = models[0]  # shares move in the list of topics, which shows one model
-            start = reader.started_over_at(model, session.as_of)  # which moves all shares at once
-            points = [point for point in reader.snapshots(model, session.as_of) if point >= start]
+            points = reader.snapshots_since_start(model, session.as_of)
             spans = doublings(points)[-SPANS - 1 :]
             snapshots = reader.words_at(model, spans)
             shares = [(snapshot.articles, snapshot.shares) for snapshot in snapshots]

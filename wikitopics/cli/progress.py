@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from wikitopics.cli import output
 from wikitopics.session.errors import Say
+from wikitopics.session.wording import starting_over
 
 if TYPE_CHECKING:
     from wikitopics.session.training.monitor import Report
@@ -64,7 +65,7 @@ class ProgressLines:
         if activity.time_left:
             parts.append(activity.time_left)
         if activity.starting_over:
-            parts.append(f"topics start over from {activity.starting_over:,} {report.noun}")
+            parts.append(starting_over(activity.starting_over, report.noun))
         if report.state == "paused":
             parts.append("paused")
         if activity.waiting_for and report.state != "stopping":

@@ -91,7 +91,7 @@ def _put_status_as_json(now: "Status") -> None:
 
 def _put_status(now: "Status", path: Path) -> None:
     from wikitopics.session.records import perplexity
-    from wikitopics.session.wording import skips_told
+    from wikitopics.session.wording import skips_told, starting_over
 
     output.put_line(f"{now.session}: {_state(now, path)}")
     output.put_line(f"source     {now.source_name} ({now.source})")
@@ -117,8 +117,8 @@ def _put_status(now: "Status", path: Path) -> None:
     if now.checkpoint_age_seconds is not None:
         output.put_line(f"saved      {output.duration(now.checkpoint_age_seconds)} ago")
     if now.activity.starting_over:
-        documents = now.activity.starting_over
-        output.put_line(f"topics     start over from {documents:,} {called}")
+        start = starting_over(now.activity.starting_over, called)
+        output.put_line(f"topics     {start.removeprefix('topics ')}")
     if now.waiting_for:
         output.put_line(f"waiting    {now.activity.wait(time.time()).removeprefix('waiting ')}")
     for model in now.models:
