@@ -40,7 +40,8 @@ RUNS = 3
 """Independent runs on the same articles, and as many on others."""
 COMES_BACK = 7
 """The number of leading words that a topic and one of another run share if it has come back."""
-BINS = ((0.0, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.01))
+FOUND = tuple(count / REPLICAS for count in range(REPLICAS + 1))
+"""What `found` can be."""
 
 
 def learnt(kind: str, corpus: Corpus, articles: Minibatch, order: int, seed: int) -> Any:
@@ -99,13 +100,12 @@ def measure(kind: str, corpus: Corpus) -> Figures:
 
 
 def reliability(of_topics: dict[str, list[float]]) -> list[list[float | None]]:
-    """For each of `BINS`: topics of a model, their mean `found`, and how many of them come back on
-    the same articles and on others."""
+    """For each value of `FOUND`: topics of a model, their `found`, and how many of them come back
+    on the same articles and on others."""
     columns = {name: np.array(values) for name, values in of_topics.items()}
     rows: list[list[float | None]] = []
-    for low, high in BINS:
-        # `found` is a multiple of 1 / REPLICAS in float32
-        chosen = (columns["found"] > low - 1e-6) & (columns["found"] < high - 1e-6)
+    for value in FOUND:
+        chosen = np.isclose(columns["found"], value)
         n = int(chosen.sum())
         means = [float(values[chosen].mean()) if n else None for values in columns.values()]
         rows.append([n / MODELS, *means])
@@ -131,7 +131,7 @@ def back(points: Points) -> str:
                     *cells,
                 )
             )
-    head = ("", "all topics", "found below .2", ".2", ".4", ".6", ".8 and more")
+    head = ("", "all topics", *(f"{count} of {REPLICAS}" for count in range(REPLICAS + 1)))
     return table(head, rows)
 
 
