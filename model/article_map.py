@@ -60,7 +60,7 @@ def started(rows: Rows, topic_places: Places) -> Places:
 
     topic_places: (K, 2), NaN for topics that are not on the map
     """
-    on_map: NDArray[np.bool_] = np.isfinite(topic_places).all(axis=1)
+    on_map = np.isfinite(topic_places.sum(axis=1))
     at = np.where(on_map[:, None], topic_places, 0.5)
     apart = np.sqrt(np.square(at[:, None] - at).sum(axis=-1))
     directions = (at - at[:, None]) / np.maximum(apart, 1e-9)[:, :, None]  # of l seen from k
@@ -283,7 +283,7 @@ def moved(rows: Rows, places: Places, topic_places_before: Places, topic_places:
     weighted by the squares of its proportions. Topics that were not or are not on the map (NaN) do
     not count."""
     move = topic_places - topic_places_before
-    counts: NDArray[np.bool_] = np.isfinite(move).all(axis=1)
+    counts = np.isfinite(move.sum(axis=1))
     move = np.where(counts[:, None], move, 0.0)
     owners = rows.owners
     weights = np.power(rows.roots.astype(np.float64), 4) * counts[rows.topics]

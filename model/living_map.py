@@ -22,6 +22,8 @@ NEAREST = 5
 """The number of nearest topics that are to be near on the map."""
 AHEAD = 0.1
 """How much more of the near topics a map should keep that is to stay until the next doubling."""
+WAYS = (0.1, 0.2, 0.4, 0.7, 1.0)
+"""The parts of the way to another map that are tried."""
 SWEEPS = 8
 """How often each topic may move, at most, when the map drifts."""
 ROOM = 0.25
@@ -75,19 +77,23 @@ def drifted(far: Floats, before: Floats, *, ahead: float = AHEAD) -> Floats:
     comes to lie among its nearest. With fewer than four places the map is made anew
     ahead: how much more it should keep, so that it can stay for a while
     """
-    is_placed: NDArray[np.bool_] = np.isfinite(before).all(axis=1)
+    is_placed = np.isfinite(before.sum(axis=1))
     if np.count_nonzero(is_placed) < 4 or len(far) < 4:
         return anew(far)
     stays = stayed(far, before)
     fresh = _new(far)
     least = kept(far, fresh)
-    # First single topics move; only if that is not enough, all do; last, to the map made anew.
+    # First single topics move; if that is not enough, all do, as little of the way as is enough.
     found = inside(climbed(far, stays, least + ahead))
-    if kept(far, found) < least:
-        all_moved = aligned(_from(far, stays, ROUNDS), stays, is_placed)
-        found = inside(climbed(far, inside(all_moved), least + ahead))
-    if kept(far, found) < least:
-        found = inside(climbed(far, inside(aligned(fresh, stays, is_placed)), least + ahead))
+    if kept(far, found) >= least:
+        return found
+    goals = (aligned(_from(far, stays, ROUNDS), stays, is_placed), aligned(fresh, stays, is_placed))
+    for goal in goals:
+        for way in WAYS:
+            start = inside(stays + way * (goal - stays))
+            found = inside(climbed(far, start, least + ahead))
+            if kept(far, found) >= least:
+                return found
     return found
 
 
