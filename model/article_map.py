@@ -1,0 +1,458 @@
+"""The map of articles: each in the land of its largest topic, near articles like it.
+
+Some articles, the *landmarks*, are laid out by t-SNE [van der Maaten and Hinton 2008]: neighbours
+attract each other, and all repel each other, by a field on a mesh [Linderman and others 2019]. Any
+other article is placed among landmarks that stay where they are, whatever other articles there are.
+Nothing here is random, and no sum depends on the number of threads. docs/derivations.md has the
+forces. n articles, m landmarks, k neighbours, K topics; places are (n, 2), from 0 to 1.
+
+| symbol | shape and type | meaning |
+|---|---|---|
+| places | (n, 2) float64 | where articles are, in units in which t-SNE's kernel has width 1 |
+| near | (n, k) int32 | the nearest landmarks of each article, `NOBODY` at the end |
+| mesh | (rows, columns) float64 | how many landmarks are around each node of the mesh |
+| force_x, force_y | (rows, columns) float64 | the field: how much all landmarks repel one there |
+| low, spacing | (2,) float64, number | the place of the first node, and the distance of two |
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikitopics.model.kernels import kernel, part
+from wikitopics.model.minibatch import Floats, Ids
+from wikitopics.model.near import Index, Rows, nearest, nearest_of
+
+Places = NDArray[np.float64]
+
+NEIGHBOURS = 15
+"""The number of nearest articles that attract an article."""
+MOST_LANDMARKS = 16_384
+ROUNDS = 250
+"""The steps of a layout from the topics' places."""
+LATER_ROUNDS = 100
+"""The steps of one that starts from earlier places."""
+FIRST_WIDTH = 0.1
+"""The width at which the first layout starts, as a part of that at which it usually ends: groups of
+articles still pass through each other."""
+SPACING = 0.5
+"""Of the nodes of the mesh. The kernel of the repulsion falls to a quarter at distance 1."""
+STEPS = 12
+"""In which an article is placed."""
+FIRST_MEAN = 5
+"""The number of nearest landmarks whose mean is an article's first place."""
+DISC = 0.5
+"""The radius of a topic's disc, as a part of the distance to the nearest other topic."""
+_EMPTY = 4
+"""Nodes around the landmarks that are left empty."""
+_NEVER_FARTHER = 10
+"""By how much more than the root of n a place may be from the middle. Half the root is usual; a few
+articles that have little to do with each other would fly apart."""
+_WHOLE = np.uint16(65_535)
+
+
+def started(rows: Rows, topic_places: Places) -> Places:
+    """(n, 2) a place in the disc of each article's largest topic, towards its other topics.
+
+    topic_places: (K, 2), NaN for topics that are not on the map
+    """
+    on_map = np.isfinite(topic_places.sum(axis=1))
+    at = np.where(on_map[:, None], topic_places, 0.5)
+    apart = np.sqrt(np.square(at[:, None] - at).sum(axis=-1))
+    directions = (at - at[:, None]) / np.maximum(apart, 1e-9)[:, :, None]  # of l seen from k
+    others = apart + np.where(on_map, 0.0, np.inf)
+    np.fill_diagonal(others, np.inf)
+    to_nearest = others.min(axis=1, initial=1.0)
+    leading = rows.leading()
+    owners = rows.owners
+    leading_of_entry = leading[owners]
+    shares = np.square(rows.roots.astype(np.float64))
+    shares[rows.topics == leading_of_entry] = 0
+    pulls = shares[:, None] * directions[leading_of_entry, rows.topics]
+    pull = np.zeros((len(rows), 2))
+    for axis in range(2):
+        pull[:, axis] = np.bincount(owners, pulls[:, axis], minlength=len(rows))
+    # An article that is about nothing else lies in the middle; others lie farther out.
+    rest = np.bincount(owners, shares, minlength=len(rows))
+    outwards = pull / np.sqrt(np.maximum(rest, 1e-9))[:, None]
+    places: Places = at[leading] + DISC * to_nearest[leading, None] * outwards
+    return places
+
+
+def chosen_landmarks(n: int, most: int = MOST_LANDMARKS) -> NDArray[np.int64]:
+    """The numbers of the landmarks among n articles: evenly spread; all, if there are few."""
+    if n <= most:
+        return np.arange(n)
+    return np.arange(most) * n // most
+
+
+def laid_out(rows: Rows, K: int, begin: Places, *, is_later: bool = False) -> Places:
+    """(n, 2) the places of articles, from 0 to 1, such that articles with like topics are close.
+
+    begin: (n, 2) where they start, by `started`, or earlier places, to which the map is turned and
+    from which, if `is_later`, it moves no farther than it must
+    """
+    n = len(rows)
+    if n <= NEIGHBOURS:
+        return framed(begin, begin)
+    near = nearest(rows, Index.of(rows, K), NEIGHBOURS, among_themselves=True)
+    usual_width = math.sqrt(n)
+    width = usual_width if is_later else FIRST_WIDTH * usual_width
+    places = (begin - begin.mean(axis=0)) * (width / max(float(np.ptp(begin, axis=0).max()), 1e-9))
+    places = descended(places, near, LATER_ROUNDS if is_later else ROUNDS)
+    return framed(places, begin)
+
+
+def descended(places: Places, near: NDArray[np.int32], rounds: int) -> Places:
+    """The places after gradient descent with momentum, and a gain for each coordinate."""
+    n = len(places)
+    places = places.copy()
+    farthest = math.sqrt(n) + _NEVER_FARTHER
+    speed = np.zeros_like(places)
+    gain = np.ones_like(places)
+    for _ in range(rounds):
+        field = Field.of(places)
+        slope = np.zeros_like(places)
+        attracted(places, near, 1 / (2 * near.size), slope)
+        repelled(places, field.low, SPACING, field.force_x, field.force_y, 1 / field.total, slope)
+        leads_on = slope * speed > 0
+        gain = np.maximum(np.where(leads_on, gain + 0.2, 0.8 * gain), 0.01)
+        speed = np.clip(0.8 * speed + n * gain * slope, -5, 5)
+        places += speed
+        places -= places.mean(axis=0)
+        places = np.clip(places, -farthest, farthest)
+    return places
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """By how much landmarks repel an article at each node of a mesh, and what that is divided
+    by."""
+
+    low: NDArray[np.float64]
+    force_x: NDArray[np.float64]
+    force_y: NDArray[np.float64]
+    total: float
+    """The sum of the kernel over all pairs of landmarks."""
+
+    @classmethod
+    def of(cls, places: Places) -> Field:
+        """The field of landmarks at these places."""
+        from scipy import fft
+
+        low = places.min(axis=0) - _EMPTY * SPACING
+        nodes = np.ceil((places.max(axis=0) - low) / SPACING).astype(np.int64) + _EMPTY
+        # Twice as large, so that the convolution does not reach around. In steps of 32 nodes, so
+        # that the kernel seldom has to be transformed again.
+        shape = (_rounded(2 * int(nodes[0])), _rounded(2 * int(nodes[1])))
+        mesh = np.zeros(shape)
+        spread(places, low, SPACING, mesh)
+        of_mesh = fft.rfft2(mesh)
+        of_kernel, of_x, of_y = _kernel_on(shape)
+        potential = fft.irfft2(of_mesh * of_kernel, shape)
+        total = float((potential * mesh).sum()) - len(places)
+        force_x = fft.irfft2(of_mesh * of_x, shape)
+        force_y = fft.irfft2(of_mesh * of_y, shape)
+        return cls(low, force_x, force_y, max(total, 1e-9))
+
+
+def _rounded(nodes: int) -> int:
+    from scipy import fft
+
+    in_steps = -(-nodes // 32) * 32
+    return int(fft.next_fast_len(in_steps, real=True))
+
+
+_kernels: dict[tuple[int, int], tuple[NDArray[np.complex128], ...]] = {}  # of the last shape
+
+
+def _kernel_on(shape: tuple[int, int]) -> tuple[NDArray[np.complex128], ...]:
+    """The transforms of 1 / (1 + d^2), and of its square times x and times y, on a mesh."""
+    from scipy import fft
+
+    found = _kernels.get(shape)
+    if found is None:
+        x = fft.fftfreq(shape[0], 1 / shape[0])[:, None] * SPACING
+        y = fft.fftfreq(shape[1], 1 / shape[1]) * SPACING
+        kernel_values = 1 / (1 + x * x + y * y)
+        squared = kernel_values * kernel_values
+        found = (fft.rfft2(kernel_values), fft.rfft2(squared * x), fft.rfft2(squared * y))
+        _kernels.clear()
+        _kernels[shape] = found
+    return found
+
+
+MARGIN = 0.01
+"""Of the map, left free at each side."""
+
+
+def framed(places: Places, like: Places) -> Places:
+    """(n, 2) the places turned, or mirrored, to be like others, then stretched to fill the map."""
+    turned = aligned(places, like)
+    low = turned.min(axis=0, initial=np.inf)
+    high = turned.max(axis=0, initial=-np.inf)
+    stretched = (turned - low) / np.maximum(high - low, 1e-9)
+    result: Places = MARGIN + (1 - 2 * MARGIN) * stretched
+    return result
+
+
+def aligned(places: Places, like: Places, counts: NDArray[np.bool_] | None = None) -> Places:
+    """The places moved, turned or mirrored, and scaled, so that the sum of the squares of their
+    distances from `like` is least (Procrustes).
+
+    counts: (n,) the places that count in this sum; all are moved alike
+    """
+    if counts is None:
+        counts = np.ones(len(places), np.bool_)
+    if not counts.any():
+        return places.copy()
+    centre = places[counts].mean(axis=0)
+    centre_wanted = like[counts].mean(axis=0)
+    from_centre = places - centre
+    counted = from_centre[counts]
+    wanted = like[counts] - centre_wanted
+    # Elementwise: a product of such matrices might depend on OpenBLAS's threads.
+    products = (counted[:, :, None] * wanted[:, None, :]).sum(axis=0)
+    left, sizes, right = np.linalg.svd(products)
+    (a, b), (c, d) = left @ right
+    scale = float(sizes.sum()) / max(float(np.square(counted).sum()), 1e-30)
+    x, y = from_centre.T
+    turned = np.stack([x * a + y * c, x * b + y * d], axis=1)
+    result: Places = centre_wanted + scale * turned
+    return result
+
+
+def packed(places: Places) -> NDArray[np.uint16]:
+    """(n, 2) the places as a session stores them: in 65,535ths of the map."""
+    return np.rint(np.clip(places, 0, 1) * float(_WHOLE)).astype(np.uint16)
+
+
+def unpacked(stored: NDArray[np.uint16]) -> Places:
+    """(n, 2) stored places, from 0 to 1."""
+    return stored / float(_WHOLE)
+
+
+class Landmarks:
+    """Articles that have their places, among which others are placed.
+
+    It follows from the landmarks' topics and stored places alone, so that it need not be stored.
+    """
+
+    def __init__(self, rows: Rows, K: int, places: NDArray[np.uint16]) -> None:
+        """places: (m, 2) by `packed`"""
+        self._index = Index.of(rows, K)
+        self._scale = math.sqrt(max(len(rows), 1))
+        self._places = unpacked(places) * self._scale
+        self._field = Field.of(self._places) if len(rows) else None
+
+    def placed(self, rows: Rows, start: int = 0, stop: int | None = None) -> NDArray[np.uint16]:
+        """(stop - start, 2) the places of these articles; each is independent of the others, so
+        that several threads may share them.
+
+        An article that shares no topic with any landmark is in the middle.
+        """
+        stop = len(rows) if stop is None else stop
+        if self._field is None:
+            return packed(np.full((stop - start, 2), 0.5))
+        near = np.empty((stop - start, NEIGHBOURS), np.int32)
+        likeness = np.empty((stop - start, NEIGHBOURS), np.float32)
+        nearest_of(start, stop, rows, self._index, False, near, likeness)
+        places = np.empty((stop - start, 2))
+        field = self._field
+        m = len(self._places)
+        settled(
+            near,
+            self._places,
+            field.low,
+            SPACING,
+            field.force_x,
+            field.force_y,
+            m * NEIGHBOURS / field.total,
+            self._scale / 2,
+            places,
+        )
+        return packed(places / self._scale)
+
+
+def moved(rows: Rows, places: Places, topic_places_before: Places, topic_places: Places) -> Places:
+    """(n, 2) the places after articles have moved with their topics, each by the mean of the moves
+    weighted by the squares of its proportions. Topics that were not or are not on the map (NaN) do
+    not count."""
+    move = topic_places - topic_places_before
+    counts = np.isfinite(move.sum(axis=1))
+    move = np.where(counts[:, None], move, 0.0)
+    owners = rows.owners
+    weights = np.power(rows.roots.astype(np.float64), 4) * counts[rows.topics]
+    sums = np.bincount(owners, weights, minlength=len(rows))
+    result = places.copy()
+    for axis in range(2):
+        by_topics = np.bincount(owners, weights * move[rows.topics, axis], minlength=len(rows))
+        result[:, axis] += by_topics / np.maximum(sums, 1e-12)
+    return np.clip(result, 0, 1)
+
+
+def centres(rows: Rows, places: Places, K: int) -> Places:
+    """(K, 2) the middle of the articles whose largest topic each is, weighted by the squares of
+    its proportions; NaN for a topic that is nobody's largest.
+
+    So a topic's name lies among its articles.
+    """
+    leading = rows.leading()
+    is_leading = rows.topics == leading[rows.owners]
+    weights = np.power(rows.roots[is_leading].astype(np.float64), 4)
+    sums = np.bincount(leading, weights, minlength=K)
+    middle = np.full((K, 2), np.nan)
+    for axis in range(2):
+        summed = np.bincount(leading, weights * places[:, axis], minlength=K)
+        np.divide(summed, sums, out=middle[:, axis], where=sums > 0)
+    return middle
+
+
+# The loops.
+
+
+@part
+def quadratic(x: float) -> tuple[float, float, float]:
+    """The weights of three neighbouring nodes for a place at x, within 1/2, of the middle one."""
+    return (0.5 * (0.5 - x) * (0.5 - x), 0.75 - x * x, 0.5 * (0.5 + x) * (0.5 + x))
+
+
+@kernel
+def spread(places: Floats, low: Floats, spacing: float, mesh: Floats) -> None:
+    """Add each place to the nine nodes around it, as a quadratic B-spline."""
+    for i in range(places.shape[0]):
+        x = (places[i, 0] - low[0]) / spacing
+        y = (places[i, 1] - low[1]) / spacing
+        row = math.floor(x + 0.5)
+        column = math.floor(y + 0.5)
+        below_x, at_x, above_x = quadratic(x - row)
+        below_y, at_y, above_y = quadratic(y - column)
+        for across in range(3):
+            weight = below_x if across == 0 else (at_x if across == 1 else above_x)
+            r = row + across - 1
+            mesh[r, column - 1] += weight * below_y
+            mesh[r, column] += weight * at_y
+            mesh[r, column + 1] += weight * above_y
+
+
+@part
+def force_at(
+    x: float, y: float, low: Floats, spacing: float, force_x: Floats, force_y: Floats
+) -> tuple[float, float]:
+    """The field at a place, from the nine nodes around it; 0 outside the mesh."""
+    u = (x - low[0]) / spacing
+    v = (y - low[1]) / spacing
+    row = math.floor(u + 0.5)
+    column = math.floor(v + 0.5)
+    sum_x = 0.0
+    sum_y = 0.0
+    if 1 <= row < force_x.shape[0] - 1 and 1 <= column < force_x.shape[1] - 1:
+        below_x, at_x, above_x = quadratic(u - row)
+        below_y, at_y, above_y = quadratic(v - column)
+        for across in range(3):
+            weight = below_x if across == 0 else (at_x if across == 1 else above_x)
+            r = row + across - 1
+            sum_x += weight * (
+                below_y * force_x[r, column - 1]
+                + at_y * force_x[r, column]
+                + above_y * force_x[r, column + 1]
+            )
+            sum_y += weight * (
+                below_y * force_y[r, column - 1]
+                + at_y * force_y[r, column]
+                + above_y * force_y[r, column + 1]
+            )
+    return sum_x, sum_y
+
+
+@kernel
+def repelled(
+    places: Floats,
+    low: Floats,
+    spacing: float,
+    force_x: Floats,
+    force_y: Floats,
+    factor: float,
+    slope: Floats,
+) -> None:
+    """Add the field at each place, times a factor, to its slope."""
+    for i in range(places.shape[0]):
+        x, y = force_at(places[i, 0], places[i, 1], low, spacing, force_x, force_y)
+        slope[i, 0] += factor * x
+        slope[i, 1] += factor * y
+
+
+@kernel
+def attracted(places: Floats, near: Ids, factor: float, slope: Floats) -> None:
+    """Add the attraction of each pair of neighbours to both."""
+    for i in range(near.shape[0]):
+        for place in range(near.shape[1]):
+            j = near[i, place]
+            if j < 0:
+                break
+            x = places[j, 0] - places[i, 0]
+            y = places[j, 1] - places[i, 1]
+            pull = factor / (1 + x * x + y * y)
+            slope[i, 0] += pull * x
+            slope[i, 1] += pull * y
+            slope[j, 0] -= pull * x
+            slope[j, 1] -= pull * y
+
+
+@kernel
+def settled(
+    near: Ids,
+    landmarks: Floats,
+    low: Floats,
+    spacing: float,
+    force_x: Floats,
+    force_y: Floats,
+    factor: float,
+    middle: float,
+    places: Floats,
+) -> None:
+    """The place of each article between the attraction of its landmarks and the field of all.
+
+    factor: of the field, if a landmark attracts with 1 / (1 + d^2)
+    """
+    for i in range(near.shape[0]):
+        x = 0.0
+        y = 0.0
+        found = 0
+        for place in range(min(FIRST_MEAN, near.shape[1])):
+            j = near[i, place]
+            if j < 0:
+                break
+            x += landmarks[j, 0]
+            y += landmarks[j, 1]
+            found += 1
+        if found == 0:
+            places[i, 0] = middle
+            places[i, 1] = middle
+            continue
+        x /= found
+        y /= found
+        for _ in range(STEPS):
+            push_x, push_y = force_at(x, y, low, spacing, force_x, force_y)
+            sum_x = factor * push_x
+            sum_y = factor * push_y
+            weights = 0.0
+            for place in range(near.shape[1]):
+                j = near[i, place]
+                if j < 0:
+                    break
+                along = landmarks[j, 0] - x
+                up = landmarks[j, 1] - y
+                pull = 1 / (1 + along * along + up * up)
+                sum_x += pull * along
+                sum_y += pull * up
+                weights += pull
+            # The step that would end all forces, if the weights stayed as they are.
+            x += sum_x / weights
+            y += sum_y / weights
+        places[i, 0] = x
+        places[i, 1] = y

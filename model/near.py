@@ -1,0 +1,171 @@
+"""The nearest documents by their proportions, exactly, through an index of the topics.
+
+Documents are near if the cosine of the roots of their proportions is large: 1 minus the square of
+their Hellinger distance. A document has few topics, so that it is compared only with documents that
+share one of them.
+
+| symbol | shape and type | meaning |
+|---|---|---|
+| indptr, topics, roots | see `Rows` | the documents that ask |
+| starts, numbers, values | see `Index` | the documents asked about |
+| near, likeness | (stop - start, k) int32, float32 | the nearest ones, the most alike first |
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikitopics.model.kernels import kernel
+from wikitopics.model.minibatch import Floats, Ids
+
+LEAST = 0.005
+"""Smaller proportions tell how long a document is rather than what it is about."""
+MOST = 16
+"""The most topics of a document that are compared: its largest."""
+NOBODY = -1
+"""Where fewer than k documents share a topic with one that asks."""
+
+
+class Rows(NamedTuple):
+    """Documents' topics, as compressed sparse rows.
+
+    indptr: (n + 1,) int64. topics: int32. roots: float32, the roots of the proportions, scaled so
+    that their squares sum to 1 in each document
+    """
+
+    indptr: NDArray[np.int64]
+    topics: NDArray[np.int32]
+    roots: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def owners(self) -> NDArray[np.int64]:
+        """The document of each entry."""
+        return np.repeat(np.arange(len(self)), np.diff(self.indptr))
+
+    @classmethod
+    def of_stored(
+        cls,
+        indptr: NDArray[np.integer],
+        topics: NDArray[np.integer],
+        proportions: NDArray[np.floating],
+    ) -> Rows:
+        """Proportions as a session stores them; each document has at least one."""
+        starts = np.asarray(indptr, np.int64)
+        exact = np.asarray(proportions, np.float64)
+        sums = np.add.reduceat(exact, starts[:-1]) if len(starts) > 1 else np.empty(0)
+        of_entries = np.repeat(np.maximum(sums, 1e-30), np.diff(starts))
+        roots = np.sqrt(exact / of_entries)
+        return cls(starts, np.asarray(topics, np.int32), roots.astype(np.float32))
+
+    @classmethod
+    def of(cls, theta: NDArray[np.floating]) -> Rows:
+        """The largest of ``theta``, (n, K), whose rows sum to 1."""
+        n, K = theta.shape
+        most = min(MOST, K)
+        by_size = np.argsort(-theta, axis=1, kind="stable")[:, :most]
+        largest = np.take_along_axis(theta, by_size, axis=1)
+        kept = largest >= LEAST
+        kept[:, 0] = True
+        indptr = np.zeros(n + 1, np.int64)
+        np.cumsum(kept.sum(axis=1), out=indptr[1:])
+        return cls.of_stored(indptr, by_size[kept], largest[kept])
+
+    def take(self, numbers: NDArray[np.integer]) -> Rows:
+        """These documents, in this order."""
+        lengths = np.diff(self.indptr)[numbers]
+        indptr = np.zeros(len(numbers) + 1, np.int64)
+        np.cumsum(lengths, out=indptr[1:])
+        moved_by = np.repeat(self.indptr[numbers] - indptr[:-1], lengths)
+        entries = np.arange(indptr[-1]) + moved_by
+        return Rows(indptr, self.topics[entries], self.roots[entries])
+
+    def leading(self) -> NDArray[np.int64]:
+        """(n,) the largest topic of each document; of equal ones, the first stored."""
+        owners = self.owners
+        largest_first = np.lexsort((-self.roots, owners))
+        leading: NDArray[np.int64] = self.topics[largest_first[self.indptr[:-1]]].astype(np.int64)
+        return leading
+
+
+class Index(NamedTuple):
+    """The documents that have each topic.
+
+    starts: (K + 1,) int64. numbers: int32, ascending for each topic. values: float32, the roots of
+    the proportions. n: the number of documents
+    """
+
+    starts: NDArray[np.int64]
+    numbers: NDArray[np.int32]
+    values: NDArray[np.float32]
+    n: int
+
+    @classmethod
+    def of(cls, rows: Rows, K: int) -> Index:
+        by_topic = np.argsort(rows.topics, kind="stable")
+        starts = np.zeros(K + 1, np.int64)
+        np.cumsum(np.bincount(rows.topics, minlength=K), out=starts[1:])
+        numbers = rows.owners[by_topic].astype(np.int32)
+        return cls(starts, numbers, rows.roots[by_topic], len(rows))
+
+
+def nearest(
+    rows: Rows, index: Index, k: int, *, among_themselves: bool = False
+) -> NDArray[np.int32]:
+    """(n, k) the numbers of the k nearest documents of the index, the nearest first; `NOBODY` where
+    there are fewer.
+
+    among_themselves: the documents are those of the index; none is its own neighbour
+    """
+    near = np.empty((len(rows), k), np.int32)
+    likeness = np.empty((len(rows), k), np.float32)
+    nearest_of(0, len(rows), rows, index, among_themselves, near, likeness)
+    return near
+
+
+@kernel
+def nearest_of(
+    start: int,
+    stop: int,
+    rows: Rows,
+    index: Index,
+    among_themselves: bool,
+    near: Ids,
+    likeness: Floats,
+) -> None:
+    """The nearest documents of the documents start to stop, each independent of the others; of
+    equal ones those with the smaller numbers."""
+    indptr, topics, roots = rows
+    starts, numbers, values, n = index
+    k = near.shape[1]
+    sums = np.zeros(n, np.float32)
+    for asking in range(start, stop):
+        for entry in range(indptr[asking], indptr[asking + 1]):
+            topic = topics[entry]
+            root = roots[entry]
+            for other in range(starts[topic], starts[topic + 1]):
+                sums[numbers[other]] += root * values[other]
+        if among_themselves:
+            sums[asking] = 0
+        row = asking - start
+        for place in range(k):
+            near[row, place] = -1
+            likeness[row, place] = 0
+        least = np.float32(0)
+        for other in range(n):
+            found = sums[other]
+            sums[other] = 0
+            if found > least:
+                place = k - 1
+                while place > 0 and found > likeness[row, place - 1]:
+                    likeness[row, place] = likeness[row, place - 1]
+                    near[row, place] = near[row, place - 1]
+                    place -= 1
+                likeness[row, place] = found
+                near[row, place] = other
+                least = likeness[row, k - 1]

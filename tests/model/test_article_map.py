@@ -1,0 +1,131 @@
+"""The map of articles: what is alike is close, and places depend on nothing else."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from wikitopics.model.article_map import (
+    Field,
+    Landmarks,
+    aligned,
+    centres,
+    chosen_landmarks,
+    laid_out,
+    moved,
+    packed,
+    started,
+    unpacked,
+)
+from wikitopics.model.near import Rows
+
+K = 9
+TOPICS = np.stack(np.meshgrid([0.2, 0.5, 0.8], [0.2, 0.5, 0.8]), axis=-1).reshape(K, 2)
+THETA = np.random.default_rng(2).dirichlet(np.full(K, 0.1), 600).astype(np.float32)
+ROWS = Rows.of(THETA)
+
+
+def same_topic(places: np.ndarray) -> float:
+    leading = ROWS.leading()
+    apart = np.square(places[:, None] - places).sum(axis=-1)
+    ten = apart.argsort(axis=1)[:, 1:11]
+    return float((leading[ten] == leading[:, None]).mean())
+
+
+def test_an_article_starts_in_its_topics_disc_towards_what_else_it_is_about():
+    theta = np.zeros((2, K), np.float32)
+    theta[0, 4] = 1
+    theta[1, [4, 5]] = 0.7, 0.3
+    places = started(Rows.of(theta), TOPICS)
+    np.testing.assert_allclose(places[0], TOPICS[4])
+    towards = places[1] - TOPICS[4]
+    wanted = TOPICS[5] - TOPICS[4]
+    assert 0 < np.linalg.norm(towards) < np.linalg.norm(wanted) / 2
+    assert towards @ wanted > 0.99 * np.linalg.norm(towards) * np.linalg.norm(wanted)
+
+
+def test_topics_that_are_not_on_the_map_do_no_harm():
+    topics = TOPICS.copy()
+    topics[3] = np.nan
+    assert np.isfinite(started(ROWS, topics)).all()
+
+
+def test_a_layout_keeps_articles_of_one_topic_together_within_the_map():
+    places = laid_out(ROWS, K, started(ROWS, TOPICS))
+    assert places.min() >= 0
+    assert places.max() <= 1
+    assert same_topic(places) > 0.8
+    np.testing.assert_array_equal(places, laid_out(ROWS, K, started(ROWS, TOPICS)))
+    # Topics lie as they did on the map of topics.
+    middle = centres(ROWS, places, K)
+    assert np.corrcoef(middle[:, 0], TOPICS[:, 0])[0, 1] > 0.5
+
+
+def test_a_later_layout_moves_little():
+    first = laid_out(ROWS, K, started(ROWS, TOPICS))
+    later = laid_out(ROWS, K, first, is_later=True)
+    assert np.linalg.norm(later - first, axis=1).mean() < 0.1
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 20])
+def test_few_articles_have_places_too(n):
+    rows = ROWS.take(np.arange(n))
+    places = laid_out(rows, K, started(rows, TOPICS))
+    assert places.shape == (n, 2)
+    assert np.isfinite(places).all()
+
+
+def test_the_field_is_the_sum_over_all_landmarks():
+    places = np.random.default_rng(1).normal(size=(1000, 2)) * 8
+    field = Field.of(places)
+    apart = places[:, None] - places
+    kernel = 1 / (1 + np.square(apart).sum(axis=-1))
+    assert field.total == pytest.approx(kernel.sum() - len(places), rel=0.1)
+
+
+def test_places_among_landmarks_do_not_depend_on_order_or_threads():
+    chosen = chosen_landmarks(len(ROWS), 300)
+    landmarks = ROWS.take(chosen)
+    stored = packed(laid_out(landmarks, K, started(landmarks, TOPICS)))
+    map_of = Landmarks(landmarks, K, stored)
+    at_once = map_of.placed(ROWS)
+    assert same_topic(unpacked(at_once)) > 0.75
+    order = np.random.default_rng(5).permutation(len(ROWS))
+    again = Landmarks(landmarks, K, stored)
+    np.testing.assert_array_equal(again.placed(ROWS.take(order)), at_once[order])
+    with ThreadPoolExecutor(3) as pool:
+        parts = pool.map(lambda start: map_of.placed(ROWS, start, start + 100), range(0, 600, 100))
+    np.testing.assert_array_equal(np.concatenate(list(parts)), at_once)
+
+
+def test_without_landmarks_articles_are_in_the_middle():
+    nobody = Landmarks(ROWS.take(np.arange(0)), K, np.empty((0, 2), np.uint16))
+    np.testing.assert_allclose(unpacked(nobody.placed(ROWS)), 0.5, atol=1e-4)
+
+
+def test_articles_move_with_their_topics():
+    places = np.full((2, 2), 0.5)
+    theta = np.zeros((2, K), np.float32)
+    theta[0, 1] = theta[1, 2] = 1
+    later = TOPICS.copy()
+    later[1] += 0.1
+    later[2] = np.nan  # no longer on the map
+    result = moved(Rows.of(theta), places, TOPICS, later)
+    np.testing.assert_allclose(result, [[0.6, 0.6], [0.5, 0.5]])
+
+
+def test_places_are_turned_to_earlier_ones():
+    places = np.random.default_rng(0).random((20, 2))
+    turned = places @ np.array([[0.0, -3.0], [3.0, 0.0]]) + 5
+    np.testing.assert_allclose(aligned(turned, places), places, atol=1e-9)
+    # One place that does not count has gone elsewhere.
+    counts = np.arange(20) > 0
+    turned[0] = 99
+    np.testing.assert_allclose(aligned(turned, places, counts)[1:], places[1:], atol=1e-9)
+
+
+def test_stored_places_take_two_small_numbers():
+    places = np.random.default_rng(0).random((20, 2))
+    stored = packed(places)
+    assert stored.dtype == np.uint16
+    np.testing.assert_allclose(unpacked(stored), places, atol=1e-5)

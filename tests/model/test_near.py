@@ -1,0 +1,50 @@
+"""The nearest documents: exactly those that all pairs give."""
+
+import numpy as np
+
+from wikitopics.model.near import NOBODY, Index, Rows, nearest, nearest_of
+
+
+def proportions(n: int = 300, K: int = 12) -> np.ndarray:
+    return np.random.default_rng(3).dirichlet(np.full(K, 0.2), n).astype(np.float32)
+
+
+def dense(rows: Rows, K: int) -> np.ndarray:
+    roots = np.zeros((len(rows), K))
+    roots[rows.owners, rows.topics] = rows.roots
+    return roots
+
+
+def test_rows_have_the_largest_topics_and_length_one():
+    theta = proportions()
+    rows = Rows.of(theta)
+    roots = dense(rows, 12)
+    np.testing.assert_allclose(np.square(roots).sum(axis=1), 1, atol=1e-5)
+    np.testing.assert_array_equal(rows.leading(), theta.argmax(axis=1))
+    few = rows.take(np.array([5, 2, 2]))
+    np.testing.assert_array_equal(dense(few, 12), roots[[5, 2, 2]])
+
+
+def test_neighbours_are_those_of_all_pairs():
+    rows = Rows.of(proportions())
+    roots = dense(rows, 12)
+    likeness = roots @ roots.T
+    np.fill_diagonal(likeness, -1)
+    near = nearest(rows, Index.of(rows, 12), 5, among_themselves=True)
+    found = np.take_along_axis(likeness, near.astype(np.int64), axis=1)
+    np.testing.assert_allclose(found, -np.sort(-likeness, axis=1)[:, :5], atol=1e-5)
+
+
+def test_each_article_is_independent_of_the_others():
+    rows = Rows.of(proportions())
+    index = Index.of(rows.take(np.arange(100)), 12)
+    at_once = nearest(rows, index, 4)
+    near = np.empty((50, 4), np.int32)
+    nearest_of(200, 250, rows, index, False, near, np.empty((50, 4), np.float32))
+    np.testing.assert_array_equal(near, at_once[200:250])
+
+
+def test_who_shares_no_topic_has_no_neighbours():
+    rows = Rows.of(np.eye(4, dtype=np.float32))
+    near = nearest(rows, Index.of(rows, 4), 2, among_themselves=True)
+    assert (near == NOBODY).all()
