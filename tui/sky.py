@@ -1,0 +1,337 @@
+"""The sky of articles in cells: each article a faint dot in the colour of its area, denser where
+there are more, and on it what is bright, lit up or written. Pure, but for `Counts.add`.
+
+| symbol | shape and type | meaning |
+|---|---|---|
+| H, W | | rows and columns of cells |
+| counts.dots | (4 H, 2 W) int32 | how many articles each dot stands for |
+| counts.areas | (H W, A) int32 | how many of each area are in a cell |
+| levels | (H W,) int64 | how dense a cell is, from 0 (empty) to 8: how many of its dots are drawn |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.cells import cell_len
+
+from wikitopics.tui.dots import BRAILLE, runs
+from wikitopics.tui.inks import Line, area_ink
+from wikitopics.tui.sky_index import Articles, Places, Window
+from wikitopics.tui.text import cut, in_ascii, visible
+
+DOWN = 4
+ACROSS = 2
+DOTS = DOWN * ACROSS
+"""Dots of a cell."""
+DENSE = 0.95
+"""The part of the cells that are not empty below whose count all dots of a cell are not needed."""
+BRIGHTER = 4
+"""The level from which a cell has the full colour of its area."""
+SHADES = " ..::++*#"
+"""The signs of the levels in ASCII."""
+SIGN = "●"
+ASCII_SIGN = "@"
+"""What is drawn at the chosen article."""
+TITLE = 28
+"""The maximum width of a title."""
+CELLS_OF_A_TITLE = 24
+"""Titles appear once there are at least so many cells for each article in the window."""
+
+NOWHERE = np.empty((0, 2), np.uint16)
+_LIT = 100
+_BRIGHT = 101
+_CHOSEN = 102
+_EMPTY = -1
+_INKS = {_LIT: "accent", _BRIGHT: "strong", _CHOSEN: "strong", _EMPTY: ""}
+_TIES = np.array([5, 2, 7, 0, 1, 6, 3, 4])
+"""Which dot of a cell comes first if there are equally many articles at two."""
+
+
+@dataclass(eq=False)
+class Counts:
+    """The articles in a window, counted by dots and by areas."""
+
+    window: Window
+    size: tuple[int, int]
+    """W and H."""
+    dots: NDArray[np.int32]
+    areas: NDArray[np.int32]
+
+    @classmethod
+    def of(
+        cls,
+        articles: Articles,
+        area_of: NDArray[np.integer],
+        area_count: int,
+        window: Window,
+        size: tuple[int, int],
+    ) -> Counts:
+        """Count the articles in a window that is drawn on W columns and H rows.
+
+        area_of: (K,) the area of each topic, from 0
+        """
+        width, height = size
+        dots = np.zeros((DOWN * height, ACROSS * width), np.int32)
+        counts = cls(window, size, dots, np.zeros((height * width, area_count), np.int32))
+        left, bottom = window.corner
+        found = articles.inside((left, bottom), (left + window.side, bottom + window.side))
+        rows, columns, is_in = dots_of(found.places, window, size)
+        areas = np.asarray(area_of, np.int32)[
+            found.topics if is_in is None else found.topics[is_in]
+        ]
+        of_dots = np.bincount(rows * (ACROSS * width) + columns, minlength=dots.size)
+        counts.dots = of_dots.reshape(dots.shape).astype(np.int32)
+        cells = (rows // DOWN) * width + columns // ACROSS
+        of_areas = np.bincount(cells * area_count + areas, minlength=counts.areas.size)
+        counts.areas = of_areas.reshape(counts.areas.shape).astype(np.int32)
+        return counts
+
+    def add(self, places: Places, areas: NDArray[np.integer]) -> None:
+        """Count new articles, of these areas, without counting the others again."""
+        width, _ = self.size
+        rows, columns, is_in = dots_of(places, self.window, self.size)
+        areas = areas if is_in is None else areas[is_in]
+        np.add.at(self.dots, (rows, columns), 1)
+        cells = (rows // DOWN) * width + columns // ACROSS
+        np.add.at(self.areas, (cells, areas), 1)
+
+
+def dots_of(
+    places: Places, window: Window, size: tuple[int, int]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.bool_] | None]:
+    """The rows and columns of the dots of the places in a window, row 0 on top, and which places
+    these are; None: all."""
+    width, height = size
+    left, bottom = window.corner
+    across = np.float32(ACROSS * width / window.side)
+    upwards = np.float32(DOWN * height / window.side)
+    right = (places[:, 0] - np.float32(left)) * across
+    down = (np.float32(bottom + window.side) - np.float32(0.5) - places[:, 1]) * upwards
+    is_in = None
+    if window.zoom > 1:
+        is_in = (right >= 0) & (right < ACROSS * width) & (down >= 0) & (down < DOWN * height)
+        right = right[is_in]
+        down = down[is_in]
+    rows = np.minimum(down.astype(np.int32), DOWN * height - 1)
+    columns = np.minimum(right.astype(np.int32), ACROSS * width - 1)
+    return rows, columns, is_in
+
+
+def cells_of(
+    places: Places, window: Window, size: tuple[int, int]
+) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """(m, 2) the rows and columns of the cells of the places in a window, and which these are."""
+    rows, columns, is_in = dots_of(places, window, size)
+    if is_in is None:
+        is_in = np.ones(len(places), np.bool_)
+    return np.stack([rows // DOWN, columns // ACROSS], axis=1), is_in
+
+
+# The picture.
+
+
+class Written(NamedTuple):
+    """Text on the sky, and its ink."""
+
+    row: int
+    column: int
+    text: str
+    ink: str
+
+
+class Overlay(NamedTuple):
+    """What is drawn over the dots, (m, 2) places each."""
+
+    lit: Places = NOWHERE
+    """What a search or Ask has found, in the accent colour."""
+    bright: Places = NOWHERE
+    """What has just been read, where it is on its flight."""
+    chosen: tuple[int, int] | None = None
+    """The article under the cursor."""
+
+
+PLAIN = Overlay()
+
+
+def drawn(
+    counts: Counts,
+    overlay: Overlay = PLAIN,
+    written: Iterable[Written] = (),
+    *,
+    coloured: bool = True,
+    ascii_only: bool = False,
+) -> list[Line]:
+    """The sky, line by line, each of W cells.
+
+    coloured: whether areas have colours; without, dense cells are only brighter than others
+    """
+    width, height = counts.size
+    in_cells = _by_cells(counts.dots, width, height)
+    levels = levels_of(in_cells.sum(axis=1))
+    dark = len(overlay.lit) > 0
+    owners = 2 * counts.areas.argmax(axis=1) if coloured else np.zeros(len(levels), np.int64)
+    if not dark:
+        owners += levels >= BRIGHTER
+    if ascii_only:
+        codes = np.frombuffer(SHADES.encode(), np.uint8)[levels].astype(np.uint32)
+        codes[levels == 0] = 0
+    else:
+        codes = BRAILLE[_chosen_dots(in_cells, levels)].astype(np.uint32)
+    for places, owner in ((overlay.lit, _LIT), (overlay.bright, _BRIGHT)):
+        if len(places):
+            cells, bits = _lone_dots(places, counts)
+            codes[cells] = ord("*") if ascii_only else BRAILLE[bits]
+            owners[cells] = owner
+    if overlay.chosen is not None:
+        place = np.array([overlay.chosen], np.uint16)
+        rows_and_columns, _ = cells_of(place, counts.window, counts.size)
+        for row, column in rows_and_columns.tolist():
+            codes[row * width + column] = ord(ASCII_SIGN if ascii_only else SIGN)
+            owners[row * width + column] = _CHOSEN
+    inks = {**_INKS, **_area_inks(counts.areas.shape[1], coloured)}
+    in_row: dict[int, list[Written]] = {}
+    for words in written:
+        in_row.setdefault(words.row, []).append(words)
+    lines = runs(codes.reshape(height, width), owners.astype(np.int8).reshape(height, width))
+    return [
+        _with_words([(text, inks[owner]) for text, owner in line], in_row.get(row, []))
+        for row, line in enumerate(lines)
+    ]
+
+
+def _area_inks(area_count: int, coloured: bool) -> dict[int, str]:
+    if not coloured:
+        return {0: "faint", 1: "muted"}
+    inks = {}
+    for area in range(area_count):
+        inks[2 * area] = area_ink("dim", area)
+        inks[2 * area + 1] = area_ink("area", area)
+    return inks
+
+
+def _by_cells(dots: NDArray[np.int32], width: int, height: int) -> NDArray[np.int32]:
+    """(4 H, 2 W) dots to (H W, 8), the top row of a cell first."""
+    split = dots.reshape(height, DOWN, width, ACROSS)
+    return split.transpose(0, 2, 1, 3).reshape(height * width, DOTS)
+
+
+def levels_of(counts: NDArray[np.integer]) -> NDArray[np.int64]:
+    """How many dots each cell is to have, from how many articles it has: as many as it has places
+    for a few; with many, by the root, so that thin parts are seen beside dense ones."""
+    filled = counts[counts > 0]
+    if not filled.size:
+        return np.zeros(len(counts), np.int64)
+    at = int(DENSE * (filled.size - 1))
+    most = max(int(np.partition(filled, at)[at]), DOTS)
+    # From a table: there are fewer different counts than cells.
+    clipped = np.minimum(counts, most)
+    table = np.ceil(DOTS * np.sqrt(np.arange(most + 1) / most)).astype(np.int64)
+    levels: NDArray[np.int64] = table[clipped]
+    return levels
+
+
+def _chosen_dots(in_cells: NDArray[np.int32], levels: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """(H W,) a bit for each dot that is drawn: those with the most articles, as many as the
+    level."""
+    keys = in_cells * DOTS + _TIES.astype(np.int32)
+    descending = np.sort(keys, axis=1)[:, ::-1]
+    of_last = np.maximum(levels, 1) - 1
+    least = np.take_along_axis(descending, of_last[:, None], axis=1)
+    is_drawn = (in_cells > 0) & (keys >= least)
+    packed: NDArray[np.uint8] = np.packbits(is_drawn, axis=1, bitorder="little")[:, 0]
+    return packed
+
+
+def _lone_dots(places: Places, counts: Counts) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """The cells of these places, and the bits of their dots alone."""
+    width, height = counts.size
+    rows, columns, _ = dots_of(places, counts.window, counts.size)
+    cells = (rows // DOWN) * width + columns // ACROSS
+    bits = np.zeros(height * width, np.uint8)
+    of_each = np.left_shift(1, (rows % DOWN) * ACROSS + columns % ACROSS).astype(np.uint8)
+    np.bitwise_or.at(bits, cells, of_each)
+    filled = np.flatnonzero(bits)
+    return filled, bits[filled]
+
+
+def _with_words(line: list[tuple[str, str]], words: Sequence[Written]) -> Line:
+    """The line with text over its cells, each of one letter; the texts do not overlap."""
+    for one in sorted(words, key=lambda one: -one.column):
+        end = one.column + cell_len(one.text)
+        line = [*_part_of(line, 0, one.column), (one.text, one.ink), *_part_of(line, end, None)]
+    return line
+
+
+def _part_of(line: Line, start: int, end: int | None) -> Line:
+    """The cells of a line from one column to another; what is right of a text has one letter a
+    cell no more, but is never cut."""
+    out: Line = []
+    column = 0
+    for text, ink in line:
+        first = max(start - column, 0)
+        last = len(text) if end is None else max(end - column, 0)
+        piece = text[first:last]
+        if piece:
+            out.append((piece, ink))
+        column += len(text)
+    return out
+
+
+# Titles.
+
+
+def are_titled(article_count: int, size: tuple[int, int]) -> bool:
+    """Whether a window with so many articles shows titles."""
+    width, height = size
+    return 0 < article_count * CELLS_OF_A_TITLE <= width * height
+
+
+def titled(
+    places: Places,
+    titles: Sequence[str],
+    window: Window,
+    size: tuple[int, int],
+    taken: NDArray[np.bool_] | None = None,
+    ink: str = "muted",
+    *,
+    ascii_only: bool = False,
+) -> list[Written]:
+    """The titles for which there is room beside their articles, the first before later ones; none
+    overlaps another, or a cell that is taken. taken: (H, W)"""
+    width, height = size
+    used = np.zeros((height, width), np.bool_) if taken is None else taken.copy()
+    cells, is_in = cells_of(places, window, size)
+    written = []
+    for (row, column), number in zip(cells.tolist(), np.flatnonzero(is_in).tolist(), strict=True):
+        text = visible(titles[number])
+        text = cut(in_ascii(text) if ascii_only else text, TITLE)
+        length = cell_len(text)
+        for start in (column + 2, column - 1 - length):
+            end = start + length
+            if start < 0 or end > width or used[row, max(start - 1, 0) : end + 1].any():
+                continue
+            used[row, start:end] = True
+            written.append(Written(row, start, text, ink))
+            break
+    return written
+
+
+def taken_by(written: Iterable[Written], size: tuple[int, int]) -> NDArray[np.bool_]:
+    """(H, W) the cells that texts cover."""
+    width, height = size
+    taken = np.zeros((height, width), np.bool_)
+    for row, column, text, _ in written:
+        taken[row, column : column + cell_len(text)] = True
+    return taken
+
+
+def flown(start: Places, end: Places, part: float) -> Places:
+    """Where articles are at this part, from 0 to 1, of their flight, which slows down."""
+    eased = 1 - (1 - part) ** 3
+    way = end.astype(np.float64) - start
+    return np.rint(start + eased * way).astype(np.uint16)
