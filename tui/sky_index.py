@@ -17,7 +17,7 @@ from wikitopics.tui.atlas import ASPECT, Direction
 
 Places = NDArray[np.uint16]
 Topics = NDArray[np.int16]
-Numbers = NDArray[np.int64]
+Numbers = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 WHOLE = 65_536
@@ -28,12 +28,16 @@ SIDE = WHOLE // SQUARES
 """Of a square, in units of places."""
 MOST_ZOOM = 256.0
 """Dots are then about as far apart as places can be."""
-UNSORTED = 1 / 8
+UNSORTED = 1 / 16
 """The part of the articles that may be unsorted before all are sorted again."""
 FEW = 2_048
 """So many may always be."""
 FIRST_REACH = 4.0
 """How far the search for the next article begins to reach, in cell widths."""
+
+
+NOWHERE = np.empty((0, 2), np.uint16)
+"""No places."""
 
 
 class Window(NamedTuple):
@@ -56,8 +60,14 @@ class Window(NamedTuple):
         return WHOLE / self.zoom
 
     @property
+    def corners(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Its lower left and upper right corner, in units of places."""
+        left, bottom = self.corner
+        return (left, bottom), (left + self.side, bottom + self.side)
+
+    @property
     def corner(self) -> tuple[float, float]:
-        """Its left and lower edge, in units of places."""
+        """Its lower left corner."""
         half = self.side / 2
         return self.x * WHOLE - half, self.y * WHOLE - half
 
@@ -96,41 +106,48 @@ class Found(NamedTuple):
     places: Places
     topics: Topics
 
+    def part(self, which: slice | NDArray[np.integer]) -> Found:
+        return Found(self.numbers[which], self.places[which], self.topics[which])
+
 
 class Articles:
     """All articles on the map, sorted by the squares of the grid; some new ones not yet."""
 
     def __init__(self, places: Places, topics: NDArray[np.integer]) -> None:
         """places: (n, 2); topics: (n,) the largest topic of each"""
-        self._late = Found(
-            np.empty(0, np.int64), np.empty((0, 2), np.uint16), np.empty(0, np.int16)
-        )
-        self._sort(Found(np.arange(len(places)), places, np.asarray(topics, np.int16)))
+        self.late = _numbered(0, NOWHERE, np.empty(0, np.int16))
+        """Those that are not sorted yet."""
+        self._sort(_numbered(0, places, topics))
 
     def __len__(self) -> int:
-        return len(self._sorted.numbers) + len(self._late.numbers)
+        return len(self._sorted.numbers) + len(self.late.numbers)
 
     def add(self, places: Places, topics: NDArray[np.integer]) -> None:
         """Add articles, which get the next numbers."""
-        numbers = len(self) + np.arange(len(places))
-        new = Found(numbers, places, np.asarray(topics, np.int16))
-        self._late = _joined([self._late, new])
-        if len(self._late.numbers) > max(FEW, UNSORTED * len(self._sorted.numbers)):
-            late = self._late
-            self._late = Found(late.numbers[:0], late.places[:0], late.topics[:0])
+        late = _joined([self.late, _numbered(len(self), places, topics)])
+        if len(late.numbers) > max(FEW, UNSORTED * len(self._sorted.numbers)):
             self._sort(_joined([self._sorted, late]))
+            late = _numbered(0, NOWHERE, late.topics[:0])
+        self.late = late
 
     def _sort(self, articles: Found) -> None:
-        rows = articles.places[:, 1] // SIDE
-        columns = articles.places[:, 0] // SIDE
+        numbers, places, topics = articles
+        rows = places[:, 1] // SIDE
+        columns = places[:, 0] // SIDE
         squares = rows * np.uint16(SQUARES) + columns
         order = np.argsort(squares, kind="stable")
-        self._sorted = Found(*(values[order] for values in articles))
+        # By columns, so that all x follow each other.
+        self._sorted = Found(numbers[order], np.asfortranarray(places[order]), topics[order])
         counts = np.bincount(squares, minlength=SQUARES * SQUARES)
         self._starts = np.concatenate([[0], np.cumsum(counts)])
 
     def inside(self, low: tuple[float, float], high: tuple[float, float]) -> Found:
         """The articles with places from ``low`` to ``high``, and some around them."""
+        found = self.sorted_inside(low, high)
+        return _joined([found, self.late]) if len(self.late.numbers) else found
+
+    def sorted_inside(self, low: tuple[float, float], high: tuple[float, float]) -> Found:
+        """The same without late articles."""
         first_column, first_row = (_square(value) for value in low)
         last_column, last_row = (_square(value) for value in high)
         if first_column == 0 and last_column == SQUARES - 1:
@@ -141,24 +158,25 @@ class Articles:
             first_rows = last_rows = np.arange(first_row, last_row + 1)
         begins = self._starts[first_rows * SQUARES + first_column].tolist()
         ends = self._starts[last_rows * SQUARES + last_column + 1].tolist()
-        pieces = [slice(*ends_) for ends_ in zip(begins, ends, strict=True)]
+        pieces = [slice(*span) for span in zip(begins, ends, strict=True) if span[0] < span[1]]
         if len(pieces) == 1:
-            (piece,) = pieces
-            found = Found(*(values[piece] for values in self._sorted))
-        else:
-            found = Found(
-                *(np.concatenate([values[piece] for piece in pieces]) for values in self._sorted)
-            )
-        return _joined([found, self._late]) if len(self._late.numbers) else found
+            return self._sorted.part(pieces[0])
+        pieces.append(slice(0, 0))  # there may be none
+        return _joined([self._sorted.part(piece) for piece in pieces])
 
     def within(self, window: Window) -> Found:
         """The articles in a window, by number."""
         left, bottom = window.corner
-        found = self.inside((left, bottom), (left + window.side, bottom + window.side))
+        found = self.inside(*window.corners)
         x, y = found.places.T.astype(np.float32)
         is_in = (x >= left) & (x < left + window.side) & (y >= bottom) & (y < bottom + window.side)
         order = np.flatnonzero(is_in)[np.argsort(found.numbers[is_in])]
-        return Found(*(values[order] for values in found))
+        return found.part(order)
+
+
+def _numbered(first: int, places: Places, topics: NDArray[np.integer]) -> Found:
+    numbers = np.arange(first, first + len(places), dtype=np.int32)
+    return Found(numbers, places, np.asarray(topics, np.int16))
 
 
 def _square(value: float) -> int:
@@ -166,7 +184,11 @@ def _square(value: float) -> int:
 
 
 def _joined(parts: list[Found]) -> Found:
-    return Found(*(np.concatenate(values) for values in zip(*parts, strict=True)))
+    return Found(
+        np.concatenate([part.numbers for part in parts]),
+        np.concatenate([part.places for part in parts]),
+        np.concatenate([part.topics for part in parts]),
+    )
 
 
 # From article to article.
