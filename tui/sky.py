@@ -25,12 +25,16 @@ from textual.strip import Strip
 from wikitopics.tui.dots import BRAILLE, runs
 from wikitopics.tui.inks import Line, area_ink
 from wikitopics.tui.sky_index import NOWHERE, Articles, Places, Window
-from wikitopics.tui.text import cut, in_ascii, visible
+from wikitopics.tui.text import cut, visible
 
 DOWN = 4
 ACROSS = 2
 DOTS = DOWN * ACROSS
 """Dots of a cell."""
+BLOCK = 16_384
+"""Articles that are counted at once."""
+MOVING = 400_000
+"""How many to count in a frame of a movement, so that it takes 10 ms at most."""
 DENSE = 0.95
 """The part of the cells that are not empty below whose count all dots of a cell are not needed."""
 BRIGHTER = 4
@@ -47,6 +51,8 @@ TITLE = 28
 CELLS_OF_A_TITLE = 12
 """Titles appear once there are at least so many cells for each article in the window."""
 
+APART = 2
+"""Cells between two texts."""
 WRITTEN = 0.25
 """The part of the sky that texts may cover."""
 
@@ -79,23 +85,33 @@ class Counts:
         area_count: int,
         window: Window,
         size: tuple[int, int],
-        every: int = 1,
+        most: int | None = None,
     ) -> Counts:
         """Count the articles in a window that is drawn on W columns and H rows.
 
-        area_of: (K,) the area of each topic, from 0. every: count only each so many-th, as that
-        many, for a frame of a movement
+        area_of: (K,) the area of each topic, from 0. most: about how many articles to count if
+        there are more, each as several, for a frame of a movement
         """
         width, height = size
         found = articles.sorted_inside(*window.corners)
-        places = found.places[::every]
-        topics = found.topics[::every]
-        rows, columns, is_in = dots_of(places, window, size)
-        # By `take`, which is twice as fast as an index.
-        areas = np.asarray(area_of, np.int32).take(topics if is_in is None else topics[is_in])
-        of_dots = np.bincount(rows * (ACROSS * width) + columns, minlength=DOTS * width * height)
-        cells = (rows // DOWN) * width + columns // ACROSS
-        of_areas = np.bincount(cells * area_count + areas, minlength=width * height * area_count)
+        n = len(found.numbers)
+        every = 1 if most is None else max(-(-n // most), 1)
+        of_topic = np.asarray(area_of, np.int32)
+        dot_keys = np.empty(-(-n // every), np.int64)
+        area_keys = np.empty_like(dot_keys)
+        done = 0
+        # Block by block, so that all in between stays in the processor's cache.
+        for start in range(0, n, BLOCK * every):
+            block = slice(start, start + BLOCK * every, every)
+            rows, columns, is_in = dots_of(found.places[block], window, size)
+            topics = found.topics[block]
+            areas = of_topic.take(topics if is_in is None else topics[is_in])
+            end = done + len(rows)
+            dot_keys[done:end] = rows * (ACROSS * width) + columns
+            area_keys[done:end] = _cells(rows, columns, width) * area_count + areas
+            done = end
+        of_dots = np.bincount(dot_keys[:done], minlength=DOTS * width * height)
+        of_areas = np.bincount(area_keys[:done], minlength=width * height * area_count)
         counts = cls(
             window,
             size,
@@ -104,7 +120,7 @@ class Counts:
         )
         late = articles.late
         if len(late.numbers):
-            counts.add(late.places, np.asarray(area_of)[late.topics])
+            counts.add(late.places, of_topic[late.topics])
         return counts
 
     def add(self, places: Places, areas: NDArray[np.integer]) -> None:
@@ -113,8 +129,13 @@ class Counts:
         rows, columns, is_in = dots_of(places, self.window, self.size)
         areas = areas if is_in is None else areas[is_in]
         np.add.at(self.dots, (rows, columns), 1)
-        cells = (rows // DOWN) * width + columns // ACROSS
-        np.add.at(self.areas, (cells, areas), 1)
+        np.add.at(self.areas, (_cells(rows, columns, width), areas), 1)
+
+
+def _cells(rows: NDArray[np.int32], columns: NDArray[np.int32], width: int) -> NDArray[np.int32]:
+    """The numbers of the cells of dots, row by row."""
+    cells: NDArray[np.int32] = rows // DOWN * width + columns // ACROSS
+    return cells
 
 
 def dots_of(
@@ -224,17 +245,8 @@ def drawn(
 
 def lines(picture: Picture, written: Iterable[Written] = ()) -> list[Line]:
     """The picture line by line, with texts over it, which do not overlap."""
-    inks = picture.inks
-    in_row: dict[int, list[Written]] = {}
-    for words in written:
-        in_row.setdefault(words.row, []).append(words)
-    out: list[Line] = []
-    for row, pieces in enumerate(runs(picture.codes, picture.owners)):
-        line = [(text, inks[owner]) for text, owner in pieces]
-        if row in in_row:
-            line = _with_words(line, sorted(in_row[row], key=lambda words: words.column))
-        out.append(line)
-    return out
+    rows, inks = _with_texts(picture, written)
+    return [[(text, inks[owner]) for text, owner in pieces] for pieces in rows]
 
 
 def strips(
@@ -242,17 +254,30 @@ def strips(
 ) -> list[Strip]:
     """The same as Textual draws it. pen: the style of an ink"""
     width = picture.codes.shape[1]
-    pens: dict[str, Style] = {}
-    out = []
-    for line in lines(picture, written):
-        segments = []
-        for text, ink in line:
-            style = pens.get(ink)
-            if style is None:
-                style = pens[ink] = pen(ink)
-            segments.append(Segment(text, style))
-        out.append(Strip(segments, width))
-    return out
+    rows, inks = _with_texts(picture, written)
+    pens = {owner: pen(ink) for owner, ink in inks.items()}
+    return [Strip([Segment(text, pens[owner]) for text, owner in pieces], width) for pieces in rows]
+
+
+Pieces = list[tuple[str, int]]
+"""Texts, and the numbers of their inks."""
+
+
+def _with_texts(
+    picture: Picture, written: Iterable[Written]
+) -> tuple[list[Pieces], dict[int, str]]:
+    """The picture's rows with texts over them, and the inks by number."""
+    inks = dict(picture.inks)
+    owners: dict[str, int] = {}
+    in_row: dict[int, list[tuple[int, str, int]]] = {}
+    for row, column, text, ink in written:
+        owner = owners.setdefault(ink, _DARK + 1 + len(owners))
+        inks[owner] = ink
+        in_row.setdefault(row, []).append((column, text, owner))
+    rows = runs(picture.codes, picture.owners)
+    for row, words in in_row.items():
+        rows[row] = _covered(rows[row], sorted(words))
+    return rows, inks
 
 
 def _area_inks(area_count: int, coloured: bool) -> dict[int, str]:
@@ -289,11 +314,12 @@ def levels_of(counts: NDArray[np.integer]) -> NDArray[np.int64]:
 def _chosen_dots(in_cells: NDArray[np.int32], levels: NDArray[np.int64]) -> NDArray[np.uint8]:
     """(H W,) a bit for each dot that is drawn: those with the most articles, as many as the
     level."""
-    keys = in_cells * DOTS + _TIES.astype(np.int32)
-    descending = np.sort(keys, axis=1)[:, ::-1]
-    of_last = np.maximum(levels, 1) - 1
-    least = np.take_along_axis(descending, of_last[:, None], axis=1)
-    is_drawn = (in_cells > 0) & (keys >= least)
+    is_drawn = in_cells > 0
+    full = np.flatnonzero(is_drawn.sum(axis=1) > levels)
+    keys = in_cells[full] * DOTS + _TIES.astype(np.int32)
+    ascending = np.sort(keys, axis=1)
+    least = np.take_along_axis(ascending, DOTS - levels[full, None], axis=1)
+    is_drawn[full] &= keys >= least
     packed: NDArray[np.uint8] = np.packbits(is_drawn, axis=1, bitorder="little")[:, 0]
     return packed
 
@@ -302,7 +328,7 @@ def _lone_dots(places: Places, counts: Counts) -> tuple[NDArray[np.int64], NDArr
     """The cells of these places, and the bits of their dots alone."""
     width, height = counts.size
     rows, columns, _ = dots_of(places, counts.window, counts.size)
-    cells = (rows // DOWN) * width + columns // ACROSS
+    cells = _cells(rows, columns, width)
     bits = np.zeros(height * width, np.uint8)
     of_each = np.left_shift(1, (rows % DOWN) * ACROSS + columns % ACROSS).astype(np.uint8)
     np.bitwise_or.at(bits, cells, of_each)
@@ -310,22 +336,23 @@ def _lone_dots(places: Places, counts: Counts) -> tuple[NDArray[np.int64], NDArr
     return filled, bits[filled]
 
 
-def _with_words(line: Line, in_order: Sequence[Written]) -> Line:
-    """The line, each of whose cells has one letter, with texts over it, from left to right."""
-    out: Line = []
+def _covered(pieces: Pieces, words: Sequence[tuple[int, str, int]]) -> Pieces:
+    """A row, each of whose cells has one letter, with texts over it: (column, text, ink's number),
+    from left to right."""
+    out: Pieces = []
     start = 0  # of a piece
     done = 0  # cells that are drawn
-    left = list(reversed(in_order))
-    for text, ink in line:
+    left = list(reversed(words))
+    for text, owner in pieces:
         end = start + len(text)
-        while left and left[-1].column < end:
-            words = left.pop()
-            if words.column > done:
-                out.append((text[done - start : words.column - start], ink))
-            out.append((words.text, words.ink))
-            done = words.column + cell_len(words.text)
+        while left and left[-1][0] < end:
+            column, word, of_word = left.pop()
+            if column > done:
+                out.append((text[done - start : column - start], owner))
+            out.append((word, of_word))
+            done = column + cell_len(word)
         if done < end:
-            out.append((text[done - start :], ink))
+            out.append((text[done - start :], owner))
             done = end
         start = end
     return out
@@ -349,7 +376,6 @@ def titled(
     ink: str = "muted",
     *,
     centred: bool = False,
-    ascii_only: bool = False,
 ) -> list[Written]:
     """The titles for which there is room, beside their places, or, if they are ``centred``, on
     them: the first before later ones. None overlaps another, or a cell that is taken; together they
@@ -360,8 +386,7 @@ def titled(
     cells, is_in = cells_of(places, window, size)
     written = []
     for (row, column), number in zip(cells.tolist(), np.flatnonzero(is_in).tolist(), strict=True):
-        text = visible(titles[number])
-        text = cut(in_ascii(text) if ascii_only else text, TITLE)
+        text = cut(visible(titles[number]), TITLE)
         length = cell_len(text)
         if not 0 < length <= room:
             continue
@@ -372,7 +397,8 @@ def titled(
             starts = [column + 2, column - 1 - length]
         for start in starts:
             end = start + length
-            if start < 0 or end > width or used[row, max(start - 1, 0) : end + 1].any():
+            around = slice(max(start - APART, 0), end + APART)
+            if start < 0 or end > width or used[row, around].any():
                 continue
             used[row, start:end] = True
             room -= length
@@ -381,12 +407,16 @@ def titled(
     return written
 
 
-def taken_by(written: Iterable[Written], size: tuple[int, int]) -> NDArray[np.bool_]:
-    """(H, W) the cells that texts cover."""
-    width, height = size
+def taken_by(
+    written: Iterable[Written], counts: Counts, kept: Places = NOWHERE
+) -> NDArray[np.bool_]:
+    """(H, W) the cells that texts cover, and those of places that no text may cover."""
+    width, height = counts.size
     taken = np.zeros((height, width), np.bool_)
     for row, column, text, _ in written:
         taken[row, column : column + cell_len(text)] = True
+    cells, _ = cells_of(kept, counts.window, counts.size)
+    taken[cells[:, 0], cells[:, 1]] = True
     return taken
 
 
