@@ -63,6 +63,7 @@ _DARK = 103
 """All that a search has not found."""
 _INKS = {_LIT: "accent", _BRIGHT: "strong", _CHOSEN: "strong", _DARK: "faint"}
 _SHADE_CODES = np.array([0, *SHADES[1:].encode()], np.uint32)
+_DOTS_OF_BITS = np.array([bits.bit_count() for bits in range(256)])
 _TIES = np.array([5, 2, 7, 0, 1, 6, 3, 4])
 """Which dot of a cell comes first if there are equally many articles at two."""
 
@@ -115,8 +116,8 @@ class Counts:
         counts = cls(
             window,
             size,
-            dots=(every * of_dots).astype(np.int32).reshape(DOWN * height, ACROSS * width),
-            areas=(every * of_areas).astype(np.int32).reshape(width * height, area_count),
+            dots=every * of_dots.astype(np.int32).reshape(DOWN * height, ACROSS * width),
+            areas=every * of_areas.astype(np.int32).reshape(width * height, area_count),
         )
         late = articles.late
         if len(late.numbers):
@@ -217,7 +218,7 @@ def drawn(
     """
     width, height = counts.size
     in_cells = _by_cells(counts.dots, width, height)
-    levels = levels_of(in_cells.sum(axis=1))
+    levels = levels_of(np.einsum("ij->i", in_cells))  # five times as fast as `sum`
     if len(overlay.lit):
         owners = np.full(len(levels), _DARK)
     else:
@@ -314,14 +315,13 @@ def levels_of(counts: NDArray[np.integer]) -> NDArray[np.int64]:
 def _chosen_dots(in_cells: NDArray[np.int32], levels: NDArray[np.int64]) -> NDArray[np.uint8]:
     """(H W,) a bit for each dot that is drawn: those with the most articles, as many as the
     level."""
-    is_drawn = in_cells > 0
-    full = np.flatnonzero(is_drawn.sum(axis=1) > levels)
+    bits = np.packbits(in_cells > 0, axis=1, bitorder="little")[:, 0]
+    full = np.flatnonzero(_DOTS_OF_BITS[bits] > levels)
     keys = in_cells[full] * DOTS + _TIES.astype(np.int32)
     ascending = np.sort(keys, axis=1)
     least = np.take_along_axis(ascending, DOTS - levels[full, None], axis=1)
-    is_drawn[full] &= keys >= least
-    packed: NDArray[np.uint8] = np.packbits(is_drawn, axis=1, bitorder="little")[:, 0]
-    return packed
+    bits[full] = np.packbits(keys >= least, axis=1, bitorder="little")[:, 0]
+    return bits
 
 
 def _lone_dots(places: Places, counts: Counts) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
