@@ -11,7 +11,7 @@ there are more, and on it what is bright, lit up or written. Pure, but for `Coun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,6 +22,8 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from wikitopics.session.analysis.cartography import names_on_lands
+from wikitopics.tui.atlas import ASPECT
 from wikitopics.tui.dots import BRAILLE, runs
 from wikitopics.tui.inks import Line, area_ink
 from wikitopics.tui.sky_index import NOWHERE, Articles, Places, Window
@@ -55,6 +57,8 @@ APART = 2
 """Cells between two texts."""
 WRITTEN = 0.25
 """The part of the sky that texts may cover."""
+HARDLY = 0.03
+"""An area with no larger part of the articles in a window is not named."""
 
 _LIT = 100
 _BRIGHT = 101
@@ -223,7 +227,7 @@ def drawn(
         owners = np.full(len(levels), _DARK)
     else:
         areas = counts.areas.argmax(axis=1) if coloured else np.zeros(len(levels), np.int64)
-        owners = 2 * areas + (levels >= BRIGHTER)
+        owners = 2 * areas + _are_bright(levels, width)
     if ascii_only:
         codes = _SHADE_CODES[levels]
     else:
@@ -310,6 +314,14 @@ def levels_of(counts: NDArray[np.integer]) -> NDArray[np.int64]:
     table = np.ceil(DOTS * np.sqrt(np.arange(most + 1) / most)).astype(np.int64)
     levels: NDArray[np.int64] = table[clipped]
     return levels
+
+
+def _are_bright(levels: NDArray[np.int64], width: int) -> NDArray[np.bool_]:
+    """(H W,) the cells that are dense together with those beside them: the middle of a land, but
+    not its rim."""
+    padded = np.pad(levels.reshape(-1, width), ((0, 0), (1, 1)))
+    around = padded[:, :-2] + padded[:, 1:-1] + padded[:, 2:]
+    return (around >= 3 * BRIGHTER).ravel()
 
 
 def _chosen_dots(in_cells: NDArray[np.int32], levels: NDArray[np.int64]) -> NDArray[np.uint8]:
@@ -405,6 +417,40 @@ def titled(
             written.append(Written(row, start, text, ink))
             break
     return written
+
+
+def named(
+    counts: Counts,
+    names: Mapping[int, str],
+    topic_places: Places,
+    topic_areas: NDArray[np.integer],
+    taken: NDArray[np.bool_],
+) -> list[Written]:
+    """The names of areas on their land, without areas that have hardly an article in the window;
+    none overlaps another, or a cell that is taken. It takes longer than a frame.
+
+    names: by area. topic_places: (U, 2); topic_areas: (U,). taken: (H, W)
+    """
+    width, height = counts.size
+    in_areas = counts.areas.sum(axis=0)
+    least = HARDLY * in_areas.sum()
+    texts: dict[int, str] = {}
+    for area, name in names.items():
+        if in_areas[area] > least:
+            texts[area] = cut(visible(name), max(width // 4, 1))
+    cells, is_in = cells_of(topic_places, counts.window, counts.size)
+    placed = names_on_lands(
+        counts.areas.reshape(height, width, -1),
+        cells.astype(np.int64),
+        topic_areas[is_in],
+        {area: (1, cell_len(text) + 2) for area, text in texts.items()},
+        taken,
+        ASPECT,
+    )
+    return [
+        Written(row, column + 1, texts[area], area_ink("head", area))
+        for area, row, column in placed
+    ]
 
 
 def taken_by(

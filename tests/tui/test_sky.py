@@ -8,7 +8,6 @@ import pytest
 from rich.cells import cell_len
 from rich.style import Style
 
-from wikitopics.session.analysis.cartography import names_on_lands
 from wikitopics.tui.sky import (
     ASCII_SIGN,
     SIGN,
@@ -23,6 +22,7 @@ from wikitopics.tui.sky import (
     flown,
     levels_of,
     lines,
+    named,
     strips,
     taken_by,
     titled,
@@ -250,17 +250,24 @@ def test_names_of_areas_lie_on_their_land():
     places = np.rint(at * 65_535).astype(np.uint16)
     width, height = size = (80, 24)
     counts = Counts.of(Articles(places, areas), np.arange(3), 3, Window(), size)
-    of_topics, _ = cells_of(np.rint(centres * 65_535).astype(np.uint16), Window(), size)
-    boxes = dict.fromkeys(range(3), (1, 8))
+    topic_places = np.rint(centres * 65_535).astype(np.uint16)
     free = np.zeros((height, width), np.bool_)
+    names = {0: "HISTORY", 1: "\x1b]0;SPORT", 2: "日本"}
+    written = named(counts, names, topic_places, np.arange(3), free)
+    assert {words.ink for words in written} == {"head0", "head1", "head2"}
     by_cells = counts.areas.reshape(height, width, 3)
-    names = names_on_lands(by_cells, of_topics, np.arange(3), boxes, free, 2.0)
-    assert {area for area, _, _ in names} == {0, 1, 2}
-    for area, row, column in names:
-        below = by_cells[row, column : column + 8].sum(axis=0)
+    for words in written:
+        assert words.text.isprintable()
+        area = int(words.ink.removeprefix("head"))
+        rows, columns = np.array(sorted(cells(words))).T
+        below = by_cells[rows, columns].sum(axis=0)
         assert below[area] > 0.9 * below.sum()
-    free[:, :] = True
-    assert names_on_lands(by_cells, of_topics, np.arange(3), boxes, free, 2.0) == []
+    assert named(counts, names, topic_places, np.arange(3), ~free) == []
+    # Hardly any of an area is in sight.
+    near = Counts.of(Articles(places, areas), np.arange(3), 3, Window.around(0.2, 0.7, 6), size)
+    assert {words.ink for words in named(near, names, topic_places, np.arange(3), free)} == {
+        "head0"
+    }
 
 
 # Travelling.
