@@ -90,7 +90,7 @@ def _area_style(app: App[object], ink: str) -> Style | None:
     grounds = (background, app.theme_variables["cursor"])
     full = app.console.color_system == "truecolor"
     colour = _area_colour(area, grounds, is_dark, full)
-    if kind == "dim":
+    if kind == "dim" and full:  # the dark ones of 256 colours are all grey
         below = Color.parse(background)
         colour = below.blend(Color.from_rich_color(colour), DIM).rich_color
     return Style(color=colour, bold=True if kind == "head" else None)

@@ -150,8 +150,10 @@ class Articles:
         """The same without late articles."""
         first_column, first_row = (_square(value) for value in low)
         last_column, last_row = (_square(value) for value in high)
-        if first_column == 0 and last_column == SQUARES - 1:
-            # Whole rows follow each other.
+        if last_column - first_column >= SQUARES // 2:
+            # Whole rows follow each other, so that nothing has to be copied.
+            first_column = 0
+            last_column = SQUARES - 1
             first_rows = np.array([first_row])
             last_rows = np.array([last_row])
         else:
