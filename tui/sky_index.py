@@ -167,7 +167,7 @@ class Articles:
         return _joined([self._sorted.part(piece) for piece in pieces])
 
     def within(self, window: Window) -> Found:
-        """The articles in a window, by number."""
+        """The articles in a window, by number; slow if there are very many."""
         left, bottom = window.corner
         found = self.inside(*window.corners)
         x, y = found.places.T.astype(np.float32)
