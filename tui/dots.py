@@ -176,12 +176,17 @@ def runs(codes: NDArray[np.uint32], owners: NDArray[np.int8]) -> list[list[tuple
     # Numpy keeps a string of n letters as n code points, so that a row can be viewed as one string.
     code_points = np.where(is_drawn, codes, ord(" ")).astype(np.uint32)
     lines = code_points.view(f"U{width}")[:, 0].tolist()
-    changes = owners[:, 1:] != owners[:, :-1]
+    is_start = np.ones(owners.shape, np.bool_)
+    is_start[:, 1:] = owners[:, 1:] != owners[:, :-1]
+    row_of, start_of = np.nonzero(is_start)
+    owner_of = owners[row_of, start_of].tolist()
+    firsts = np.searchsorted(row_of, np.arange(len(lines) + 1)).tolist()
+    starts = start_of.tolist()
     rows = []
-    for row, line in enumerate(lines):
-        edges = [0, *(np.flatnonzero(changes[row]) + 1).tolist(), width]
-        pieces = [(line[start:end], int(owners[row, start])) for start, end in pairwise(edges)]
-        rows.append(pieces)
+    for line, (first, last) in zip(lines, pairwise(firsts), strict=True):
+        edges = [*starts[first:last], width]
+        spans_ = zip(pairwise(edges), owner_of[first:last], strict=True)
+        rows.append([(line[start:end], owner) for (start, end), owner in spans_])
     return rows
 
 

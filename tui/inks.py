@@ -39,15 +39,17 @@ INKS = {
 
 
 # The inks of areas: "area3" is for a dot or a word of area 3, "head3" for its name, "tint3" as the
-# background of its land, "glow3" for a topic of it that has just been read.
+# background of its land, "glow3" for a topic of it that has just been read, "dim3" for a faint dot.
 
 # How much of an area's colour is mixed into the background of its land, and of a glowing topic.
 TINT = 0.15
 GLOW = 0.5
+# How much of an area's colour is left in a dot that is to be faint.
+DIM = 0.6
 
 
 def area_ink(kind: str, area: int) -> str:
-    """The name of an area's ink: its "area", "head", "tint" or "glow"."""
+    """The name of an area's ink: its "area", "dim", "head", "tint" or "glow"."""
     return f"{kind}{area % len(COLOURS)}"
 
 
@@ -70,7 +72,7 @@ def _area_style(app: App[object], ink: str) -> Style | None:
     """The style of an area's ink under the present theme, in the terminal's colours; None for other
     inks."""
     kind = ink.rstrip("0123456789")
-    if kind not in ("area", "head", "tint", "glow"):
+    if kind not in ("area", "dim", "head", "tint", "glow"):
         return None
     if kind == "tint" and not tinted(app):
         return Style()
@@ -88,6 +90,9 @@ def _area_style(app: App[object], ink: str) -> Style | None:
     grounds = (background, app.theme_variables["cursor"])
     full = app.console.color_system == "truecolor"
     colour = _area_colour(area, grounds, is_dark, full)
+    if kind == "dim" and full:  # the dark ones of 256 colours are all grey
+        below = Color.parse(background)
+        colour = below.blend(Color.from_rich_color(colour), DIM).rich_color
     return Style(color=colour, bold=True if kind == "head" else None)
 
 

@@ -5,10 +5,12 @@ A map is a grid of cells; a cell may be a few pixels of a page, or a letter of a
 given by row and column from the top left.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
+from wikitopics.model.lands import labels, land_of
 
 Floats = NDArray[np.float64]
 Cells = NDArray[np.int64]
@@ -197,3 +199,26 @@ def lands(
         land[is_nearer] = area
         nearest[is_nearer] = distance[is_nearer]
     return land
+
+
+def names_on_lands(
+    counts: NDArray[np.integer],
+    topic_cells: Cells,
+    topic_areas: NDArray[np.integer],
+    boxes: Mapping[int, tuple[int, int]],
+    taken: NDArray[np.bool_],
+    aspect: float = 1.0,
+) -> list[tuple[int, int, int]]:
+    """The (area, row, column) of areas' names, each on the largest island of its area's articles,
+    and on its other islands of several topics; none overlaps another or a cell that is taken.
+
+    counts: (H, W, A) the articles of each area in each cell. topic_cells: (U, 2) rows and columns
+    of topics, and their areas. boxes, taken, aspect: as in `model.lands.labels`
+    """
+    height, width, _ = counts.shape
+    rows, columns, areas = np.nonzero(counts)
+    centres = np.stack([(columns + 0.5) / width, 1 - (rows + 0.5) / height], axis=1)
+    weights = counts[rows, columns, areas].astype(np.float64)
+    land = land_of(centres, areas, (height, width), weights, aspect)
+    placed = labels(land, topic_cells, topic_areas, boxes, taken=taken, aspect=aspect)
+    return [(label.area, label.row, label.column) for label in placed]

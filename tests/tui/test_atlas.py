@@ -278,10 +278,14 @@ async def test_labels_can_be_read_on_every_ground(shown, live, theme):
             own = drawn.pen(area_ink("area", area))
             glow = drawn.pen("", area_ink("glow", area))
             tint = drawn.pen("", area_ink("tint", area))
+            faint = drawn.pen(area_ink("dim", area))
             if theme.ansi:  # the terminal's own colours, which areas do without
                 assert glow.underline
                 assert not tint.underline
                 continue
+            ground = app.theme_variables["background"]
+            in_full = contrast(rgb(own.color), ground)
+            assert 1.5 <= contrast(rgb(faint.color), ground) < in_full
             assert glow.bgcolor != tint.bgcolor
             assert contrast(rgb(own.color), rgb(tint.bgcolor)) >= 2.5
             assert contrast(rgb(tint.color), rgb(tint.bgcolor)) >= 3.3
