@@ -32,12 +32,11 @@ OTHER = COLOURS[-1]
 """The colour of what has none."""
 LONGEST_NAME = 60
 LONGEST_TITLE = 120
-LONGEST_ADDRESS = 600
+LONGEST_ADDRESS = re.compile(r"https?://[!#-;=?-\[\]_a-z~]+")
+"""Only ASCII letters that are allowed in an address reach a browser."""
 WORDS = 10
 """The number of a topic's words that are told."""
 MOST_TOPICS = 5000
-LEVELS = 20
-"""Articles are ranked within their topic by powers of two, so that these are enough."""
 
 _COLOUR = re.compile(r"#[0-9a-f]{6}", re.ASCII)
 _ADDRESS = re.compile(r"https?://[^\s\x00-\x20\x7f-\x9f\"<>\\^`{|}]+", re.ASCII)
@@ -205,7 +204,10 @@ def _chosen(articles: Articles) -> NDArray[np.int64]:
 
 def _columns(topics: NDArray[np.integer]) -> NDArray[np.uint16]:
     """(n, 1 or 2) the topics that are told; `NONE` for none."""
-    columns = topics.reshape(len(topics), -1)[:, :TOPICS_TOLD].astype(np.int64)
+    columns = topics.astype(np.int64)
+    if columns.ndim == 1:
+        columns = columns[:, None]
+    columns = columns[:, :TOPICS_TOLD]
     return np.where(columns < 0, NONE, columns).astype(np.uint16)
 
 
@@ -238,6 +240,8 @@ def _packed(
 
     Four bytes tell the length of a JSON text, which tells what follows it: places (all x, then all
     y), levels, topics, labels, and the lines of texts.
+
+    A level is the logarithm of an article's rank in its topic.
     """
     n = len(chosen)
     left_out = []
@@ -286,7 +290,7 @@ def _packed(
         "texts": [len(titles) > 0, len(addresses) > 0, len(snippets) > 0],
     }
     start = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode()
-    levels = np.minimum(np.log2(ranks + 1).astype(np.uint8), LEVELS)
+    levels = np.log2(ranks + 1).astype(np.uint8)
     stored = np.uint8 if width == 1 else np.dtype("<u2")
     parts = [
         len(start).to_bytes(4, "little"),
@@ -321,7 +325,9 @@ def _labels(
     labels = [
         {"name": text, "colour": colour} for text, colour in zip(coloured, COLOURS, strict=False)
     ]
-    labels.append({"name": "others" if len(in_order) > len(coloured) else "none", "colour": OTHER})
+    if len(in_order) > len(coloured) or "" in frequency:
+        rest = "others" if len(in_order) > len(coloured) else "none"
+        labels.append({"name": rest, "colour": OTHER})
     for i, text in enumerate(texts):
         of_article[i] = number_of.get(text, len(coloured))
     return labels, of_article

@@ -59,9 +59,8 @@
 
   // Groups of dots, which have a colour: of labels, else of topics; and their keys: labels, else areas.
 
-  const grey = noTopic.colour;
   const groups = labelOf ? labels : [...topics, noTopic];
-  const groupOf = labelOf ?? topicsOf[0].map((topic) => Math.min(topic, topics.length));
+  const groupOf = labelOf ?? topicsOf[0].map((topic) => Math.min(topic, topics.length)); // the last one: no topic
   const keys = labelOf ? labels : areas;
   const keyOf = labelOf ? (i) => labelOf[i] : (i) => topicOf(i).area;
 
@@ -89,7 +88,7 @@
       ink,
       ground: packed(channels(background)),
       dots: Int32Array.from(groups, (group) => packed(channels(group.colour))),
-      written: new Map([...topics, ...areas, noTopic].map((each) => [each.colour, mixed(each.colour, ink, isDark ? 0.55 : 0.5)])),
+      written: new Map([...topics, ...areas, noTopic].map((each) => [each.colour, labelOf ? ink : mixed(each.colour, ink, isDark ? 0.55 : 0.5)])),
     };
   }
 
@@ -141,7 +140,7 @@
   function diameter() {
     const [across, down] = scales();
     const room = Math.sqrt((across * down) / (view.zoom * view.zoom) / Math.max(n, 1));
-    return Math.min(Math.max(0.55 * room, 1.3), 6) * Math.min(Math.max(view.zoom, 1) ** 0.4, 5) ;
+    return Math.min(Math.max(0.55 * room, 1.3), 6) * Math.min(Math.max(view.zoom, 1) ** 0.5, 5);
   }
 
   function stamp(across, strength) {
@@ -220,9 +219,10 @@
     const CELL = 32; // boxes are found by the squares that they touch
     const columns = Math.ceil(width / CELL);
     const squares = new Map();
+    const beside = Math.min(diameter(), 12) / 2 + 4;
     function tried(kind, text, x, y, font, high, colour, dot = -1) {
       const wide = widthOf(text, font);
-      const left = dot >= 0 ? x + 7 : x - wide / 2;
+      const left = dot >= 0 ? x + beside : x - wide / 2;
       const box = [left - 3, y - high / 2 - 1, left + wide + 3, y + high / 2 + 1];
       if (box[0] < 0 || box[1] < 0 || box[2] > width || box[3] > height) return false;
       const touched = [];
@@ -243,9 +243,18 @@
       found.push({ kind, text, left, y, font, colour, box, dot });
       return true;
     }
+    if (!printing) {
+      const buttons = [width - 64, height - 148, width, height];
+      for (let row = Math.floor(buttons[1] / CELL); row <= Math.floor(height / CELL); row += 1) {
+        for (let column = Math.floor(buttons[0] / CELL); column <= columns; column += 1) {
+          squares.set(row * (columns + 1) + column, [buttons]);
+        }
+      }
+    }
     const narrow = width < 600 ? 0.85 : 1;
-    const titling = view.zoom * Math.sqrt((width * height) / 1e6) / Math.sqrt(Math.max(n, 400) / 400) > 0.9 || (lit && view.zoom > 2);
-    if (chosen >= 0 && titles[chosen]) {
+    // Titles appear where there are few dots, or the view is close.
+    const titling = n < 500 * view.zoom ** 2 || view.zoom > (lit ? 2 : 3.5);
+    if (printing && chosen >= 0 && titles[chosen]) { // elsewhere its tip tells it
       const [x, y] = placeOf(chosen);
       tried("title", cut(titles[chosen]), x, y, `600 ${13 * narrow}px ${SANS}`, 16, colours.ink, chosen);
     }
@@ -400,7 +409,7 @@
       }
       const about = topicsOf.map((_, column) => topicOf(i, column)).filter((topic) => topic !== noTopic).map((topic) => {
         const line = document.createElement("span");
-        line.style.setProperty("--c", topic.colour);
+        line.style.setProperty("--c", labelOf ? "transparent" : topic.colour);
         line.append(topic.name);
         return line;
       });
