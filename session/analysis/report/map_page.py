@@ -32,14 +32,14 @@ OTHER = COLOURS[-1]
 """The colour of what has none."""
 LONGEST_NAME = 60
 LONGEST_TITLE = 120
-LONGEST_ADDRESS = re.compile(r"https?://[!#-;=?-\[\]_a-z~]+")
-"""Only ASCII letters that are allowed in an address reach a browser."""
+LONGEST_ADDRESS = 600
 WORDS = 10
 """The number of a topic's words that are told."""
 MOST_TOPICS = 5000
 
 _COLOUR = re.compile(r"#[0-9a-f]{6}", re.ASCII)
-_ADDRESS = re.compile(r"https?://[^\s\x00-\x20\x7f-\x9f\"<>\\^`{|}]+", re.ASCII)
+_ADDRESS = re.compile(r"https?://[!#-;=?-\[\]_a-z~]+")
+"""Only ASCII letters that are allowed in an address reach a browser."""
 _ITS_TITLE = "\x01"
 """Stands for the article's title in its address."""
 

@@ -310,7 +310,8 @@ def test_on_paper_it_is_light_and_without_controls(browser, tmp_path):
     visible = "return document.querySelector(arguments[0]).checkVisibility()"
     assert browser.execute_script(visible, "canvas")
     assert not browser.execute_script(visible, ".time")
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    features = [{"name": "prefers-color-scheme", "value": "dark"}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": features})
     browser.execute_script("dispatchEvent(new Event('afterprint'))")
     assert max(browser.execute_script(corner)[:3]) < 60
 
