@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 import zlib
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -339,6 +340,40 @@ def test_search_keys_and_growth(browser, tmp_path):
     """
     browser.execute_script(set_slider)
     eventually(browser, f"{DRAWN}.shown", 500)
+
+
+@pytest.mark.interop
+def test_a_click_opens_an_article_and_a_finger_tells_of_it(browser, tmp_path):
+    articles = articles_of(1, addresses=["https://wiki.test/?title=Article_0"])
+    places = np.full((1, 2), 2**15, np.uint16)
+    text = map_page("A map", replace(articles, places=places), topics_of(10), AREAS)
+    shown(browser, tmp_path, text)
+    opened = "globalThis.opened = []; window.open = (...what) => opened.push(what);"
+    browser.execute_script(opened)
+    middle = """
+    const box = document.querySelector("canvas").getBoundingClientRect();
+    return [box.left + box.width / 2, box.top + box.height / 2];
+    """
+    x, y = browser.execute_script(middle)
+
+    def touched(kind, *points):
+        told = [{"x": x + right, "y": y, "id": number} for number, right in enumerate(points)]
+        browser.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": told})
+
+    touched("touchStart", 0)
+    touched("touchEnd")
+    eventually(browser, "return document.querySelector('.tip.held a')?.textContent", "Article 0")
+    assert browser.execute_script("return opened") == []
+    touched("touchStart", -50, 50)
+    for step in range(1, 11):
+        touched("touchMove", -50 - 5 * step, 50 + 5 * step)
+    touched("touchEnd")
+    eventually(browser, f"{DRAWN}.view.zoom.toFixed(1)", "2.0")
+    for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+        how = {"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1}
+        browser.execute_cdp_cmd("Input.dispatchMouseEvent", how)
+    expected = [["https://wiki.test/?title=Article_0", "_blank", "noopener,noreferrer"]]
+    eventually(browser, "return opened", expected)
 
 
 @pytest.mark.interop

@@ -587,8 +587,10 @@
     }
     later();
   }
+  const used = new Set();
+  for (let i = 0; i < n; i += 1) used.add(keyOf(i));
   keys.forEach((key, number) => {
-    if (!key.name) return;
+    if (!key.name || !used.has(number)) return;
     const item = document.createElement("li");
     const chip = document.createElement("button");
     chip.type = "button";
