@@ -2,11 +2,8 @@
 pieces of such a page for notebooks.
 """
 
-import base64
-import hashlib
 import time
 from collections.abc import Iterable, Sequence
-from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -14,6 +11,7 @@ from markupsafe import Markup
 
 from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.analysis.report import maps, pictures
+from wikitopics.session.analysis.report.parts import asset, policy
 from wikitopics.session.escapes import visible
 from wikitopics.session.wording import APART, age, found_sign, in_line
 
@@ -77,18 +75,17 @@ def page(contents: dict[str, Any]) -> str:
         "megabytes": lambda size: f"{size / 1e6:,.1f} MB",
     }
     environment.globals |= {"growth": pictures.growth, "bars": pictures.bars}
-    style = _asset("page.css")
+    style = asset("page.css")
     for area, colour in enumerate(COLOURS):
         style += f".a{area} {{ --a: {colour} }} .f-area{area} {{ fill: {colour} }}\n"
-    script = _asset("page.js") + _asset("map.js")
+    script = asset("page.js") + asset("map.js")
     template = environment.get_template("page.html.jinja")
     models = contents["models"]
     names = {model.place: model.status.name for model in models}
     parts = contents | {
         "style": Markup(style),
         "script": Markup(script),
-        "policy": f"default-src 'none'; style-src {_hashed(style)}; script-src {_hashed(script)}; "
-        "img-src data:; base-uri 'none'; form-action 'none'",
+        "policy": policy(style, script),
         "n_series": pictures.SERIES,
         "charts": [
             (metric, curves, pictures.chart(metric, curves, names, contents["read_noun"]))
@@ -140,17 +137,6 @@ def moment(at: float) -> str:
     return time.strftime("%-d %B %Y, %H:%M %Z", time.localtime(at))
 
 
-def _asset(name: str) -> str:
-    package = resources.files("wikitopics.session.analysis.report")
-    return package.joinpath("assets", name).read_text("utf-8")
-
-
-def _hashed(text: str) -> str:
-    """The text as a Content-Security-Policy names what it allows."""
-    digest = hashlib.sha256(text.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"
-
-
 # Sessions and topics in a notebook: small pieces of HTML that load nothing, with everything in them
 # escaped.
 
@@ -161,7 +147,7 @@ POINTS = 36
 def framed(*parts: Markup) -> str:
     """The pieces together as one, with their style."""
     piece = Markup('<div class="wikitopics"><style>\n{}</style>{}</div>')
-    return str(piece.format(Markup(_asset("notebook.css")), Markup("").join(parts)))
+    return str(piece.format(Markup(asset("notebook.css")), Markup("").join(parts)))
 
 
 def noted(text: str) -> Markup:

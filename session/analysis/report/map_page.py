@@ -1,0 +1,393 @@
+"""The map of articles as a page of its own: one HTML file with a canvas, which loads nothing else.
+
+A pure function of arrays; it needs no extra.
+"""
+
+import base64
+import json
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from string import Template
+from urllib.parse import quote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikitopics.session.analysis.cartography import COLOURS
+from wikitopics.session.analysis.report.parts import asset, policy
+from wikitopics.session.escapes import visible
+
+LARGEST = 2_990_000
+"""The most bytes of a page: small enough for a phone and an e-mail."""
+MOST_DOTS = 250_000
+"""The most articles drawn; of more, every second, third, ... in the order of reading."""
+NONE = 0xFFFF
+"""The number that stands for no topic."""
+TOPICS_TOLD = 2
+"""The number of an article's topics that are told."""
+OTHER = COLOURS[-1]
+"""The colour of what has none."""
+LONGEST_NAME = 60
+LONGEST_TITLE = 120
+LONGEST_ADDRESS = 600
+WORDS = 10
+"""The number of a topic's words that are told."""
+MOST_TOPICS = 5000
+
+_COLOUR = re.compile(r"#[0-9a-f]{6}", re.ASCII)
+_ADDRESS = re.compile(r"https?://[!#-;=?-\[\]_a-z~]+")
+"""Only ASCII letters that are allowed in an address reach a browser."""
+_ITS_TITLE = "\x01"
+"""Stands for the article's title in its address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """An area, or whatever else has a name above those of topics."""
+
+    name: str
+    place: tuple[float, float]
+    """The middle of its name: x to the right and y upwards, 0 to 1."""
+    colour: str = OTHER
+    """As "#0088ff"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic of the map."""
+
+    name: str
+    words: Sequence[str]
+    area: int
+    """The index of its area; -1 for none."""
+    place: tuple[float, float]
+    """The middle of its name, as that of an area."""
+    colour: str = OTHER
+
+
+@dataclass(frozen=True, slots=True)
+class Articles:
+    """What is known of the articles; each sequence has one entry for each."""
+
+    places: NDArray[np.uint16]
+    """(n, 2) x to the right and y upwards."""
+    topics: NDArray[np.integer]
+    """(n,) or (n, m) the indices of each article's topics, the largest first; -1 for none."""
+    titles: Sequence[str]
+    addresses: Sequence[str | None] | None = None
+    """Those that are not http or https are left out."""
+    snippets: Sequence[str | None] | None = None
+    order: NDArray[np.integer] | None = None
+    """(n,) numbers that grow in the order of reading; None: they are in this order."""
+    typical: NDArray[np.floating] | None = None
+    """(n,) the larger, the sooner an article's title is shown."""
+    labels: Sequence[str] | None = None
+    """What to colour by, instead of topics; empty for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Detail:
+    """How much a page tells of each article."""
+
+    snippet: int
+    """The most characters of its snippet."""
+    title: int = LONGEST_TITLE
+    address: bool = True
+    titled: float = 1.0
+    """The part of the articles that have a title, the most typical ones of each topic."""
+    words: int = WORDS
+    """The words of a topic."""
+
+
+_DETAILS = (
+    _Detail(snippet=300),
+    _Detail(snippet=160),
+    _Detail(snippet=80),
+    _Detail(snippet=0),
+    _Detail(snippet=0, title=40),
+    _Detail(snippet=0, title=40, address=False),
+    _Detail(snippet=0, title=40, titled=0.5),
+    _Detail(snippet=0, title=40, titled=0.25, address=False),
+    _Detail(snippet=0, title=40, titled=0.1, address=False),
+    _Detail(snippet=0, title=40, titled=0.02, address=False),
+    _Detail(snippet=0, title=40, titled=0.0, address=False, words=3),
+    _Detail(snippet=0, title=40, titled=0.0, address=False, words=0),
+)
+"""The first of these that gives a small enough page is used."""
+
+
+def map_page(
+    heading: str,
+    articles: Articles,
+    topics: Sequence[Topic],
+    areas: Sequence[Area] = (),
+    *,
+    noun: str = "articles",
+    credit: str = "",
+) -> str:
+    """The page.
+
+    ``noun``: what the articles are called. ``credit``: a line about the source and its licence.
+    Raises ValueError if shapes, numbers or colours do not fit together.
+    """
+    _check(articles, topics, areas)
+    n = len(articles.places)
+    chosen = _chosen(articles)
+    largest = _columns(articles.topics)[chosen, 0]
+    ranks = _ranks(articles, chosen, largest)
+    counts = np.bincount(largest[largest != NONE], minlength=len(topics))
+    style = asset("map_page.css")
+    script = asset("map_page.js")
+    template = Template(asset("map_page.html"))
+    name = _told(heading, 200) or "Map"
+    for detail in _DETAILS:
+        packed, left_out = _packed(articles, chosen, ranks, topics, areas, detail, noun)
+        if len(chosen) < n:
+            left_out.insert(0, f"{len(chosen):,} of {n:,} {noun} are drawn")
+        html = template.substitute(
+            policy=policy(style, script),
+            style=style,
+            script=script,
+            heading=escape(name),
+            noun=escape(_told(noun, LONGEST_NAME)),
+            count=f"{n:,}",
+            left_out=escape("".join(f" {part[:1].upper()}{part[1:]}." for part in left_out)),
+            credit=escape(_told(credit, 400)),
+            listed="".join(_listed(topics, areas, counts, detail.words)),
+            packed=packed,
+        )
+        if len(html.encode()) <= LARGEST:
+            break
+    return html
+
+
+def _check(articles: Articles, topics: Sequence[Topic], areas: Sequence[Area]) -> None:
+    n = len(articles.places)
+    if articles.places.shape != (n, 2) or articles.places.dtype != np.uint16:
+        raise ValueError("places must be uint16 of shape (n, 2)")
+    numbers = articles.topics
+    if numbers.ndim not in (1, 2) or (numbers.ndim == 2 and numbers.shape[1] == 0):
+        raise ValueError("topics must be of shape (n,) or (n, m)")
+    for what in ("topics", "titles", "addresses", "snippets", "order", "typical", "labels"):
+        values = getattr(articles, what)
+        if values is not None and len(values) != n:
+            raise ValueError(f"{what} must have one entry for each of the {n} places")
+    if len(topics) > MOST_TOPICS:
+        raise ValueError(f"there must be at most {MOST_TOPICS} topics")
+    if len(areas) > MOST_TOPICS:
+        raise ValueError(f"there must be at most {MOST_TOPICS} areas")
+    if numbers.size and not (numbers.min() >= -1 and numbers.max() < len(topics)):
+        raise ValueError(f"topics must be indices of the {len(topics)} topics, or -1")
+    for topic in topics:
+        if not -1 <= topic.area < len(areas):
+            raise ValueError(f"a topic's area must be an index of the {len(areas)} areas, or -1")
+    named: list[Topic | Area] = [*topics, *areas]
+    for each in named:
+        if not _COLOUR.fullmatch(each.colour):
+            raise ValueError(f"a colour must look like #0088ff, not {each.colour!r}")
+        if not np.isfinite(each.place).all():
+            raise ValueError("the place of a name must be two finite numbers")
+
+
+def _chosen(articles: Articles) -> NDArray[np.int64]:
+    """The articles that are drawn, in the order of reading."""
+    n = len(articles.places)
+    order = np.arange(n)
+    if articles.order is not None:
+        order = np.argsort(articles.order, kind="stable")
+    step = max(1, -(-n // MOST_DOTS))
+    return order[::step]
+
+
+def _columns(topics: NDArray[np.integer]) -> NDArray[np.uint16]:
+    """(n, 1 or 2) the topics that are told; `NONE` for none."""
+    columns = topics.astype(np.int64)
+    if columns.ndim == 1:
+        columns = columns[:, None]
+    columns = columns[:, :TOPICS_TOLD]
+    return np.where(columns < 0, NONE, columns).astype(np.uint16)
+
+
+def _ranks(
+    articles: Articles, chosen: NDArray[np.int64], largest: NDArray[np.uint16]
+) -> NDArray[np.int64]:
+    """The rank of each chosen article in its topic, 0 for the most typical one."""
+    n = len(chosen)
+    typical = np.zeros(n)
+    if articles.typical is not None:
+        typical = np.nan_to_num(np.asarray(articles.typical, np.float64)[chosen], nan=-np.inf)
+    by_topic = np.lexsort((-typical, largest))
+    sorted_topics = largest[by_topic]
+    first = np.searchsorted(sorted_topics, sorted_topics)
+    ranks = np.empty(n, np.int64)
+    ranks[by_topic] = np.arange(n) - first
+    return ranks
+
+
+def _packed(
+    articles: Articles,
+    chosen: NDArray[np.int64],
+    ranks: NDArray[np.int64],
+    topics: Sequence[Topic],
+    areas: Sequence[Area],
+    detail: _Detail,
+    noun: str,
+) -> tuple[str, list[str]]:
+    """The data of the page, compressed and in base64; and sentences about what is left out.
+
+    Four bytes tell the length of a JSON text, which tells what follows it: places (all x, then all
+    y), levels, topics, labels, and the lines of texts.
+
+    A level is the logarithm of an article's rank in its topic.
+    """
+    n = len(chosen)
+    left_out = []
+    if detail.titled < 1 and n:
+        has_title = ranks < np.sort(ranks)[int(detail.titled * n)]
+        told = int(has_title.sum())
+        left_out.append(f"{told:,} of them, the most typical of each topic, have titles here")
+    else:
+        has_title = np.ones(n, np.bool_)
+    titles = []
+    for i, number in enumerate(chosen.tolist()):
+        titles.append(_told(articles.titles[number], detail.title) if has_title[i] else "")
+    addresses: list[str] = []
+    if articles.addresses is not None:
+        if detail.address:
+            for i, number in enumerate(chosen.tolist()):
+                address = articles.addresses[number] if has_title[i] else None
+                addresses.append(_short(address, articles.titles[number], titles[i]))
+        else:
+            left_out.append("their addresses are left out")
+    snippets: list[str] = []
+    if articles.snippets is not None:
+        if detail.snippet:
+            for number in chosen.tolist():
+                snippets.append(_told(articles.snippets[number], detail.snippet))
+        else:
+            left_out.append("their snippets are left out")
+    labels, label_of = _labels(articles, chosen)
+    columns = _columns(articles.topics)[chosen]
+    width = 1 if len(topics) < 255 else 2
+    head = {
+        "n": n,
+        "noun": _told(noun, LONGEST_NAME),
+        "columns": columns.shape[1],
+        "width": width,
+        "labels": labels,
+        "topics": [_described(topic, detail.words) for topic in topics],
+        "areas": [
+            {
+                "name": _told(area.name, LONGEST_NAME),
+                "colour": area.colour,
+                "place": _place(area.place),
+            }
+            for area in areas
+        ],
+        "texts": [len(titles) > 0, len(addresses) > 0, len(snippets) > 0],
+    }
+    start = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode()
+    levels = np.log2(ranks + 1).astype(np.uint8)
+    stored = np.uint8 if width == 1 else np.dtype("<u2")
+    parts = [
+        len(start).to_bytes(4, "little"),
+        start,
+        articles.places[chosen].T.astype("<u2").tobytes(),
+        levels.tobytes(),
+        columns.T.astype(stored).tobytes(),
+        label_of.tobytes() if labels else b"",
+        "\n".join(titles + addresses + snippets).encode(),
+    ]
+    compressed = zlib.compress(b"".join(parts), 9)
+    return base64.b64encode(compressed).decode(), left_out
+
+
+def _labels(
+    articles: Articles, chosen: NDArray[np.int64]
+) -> tuple[list[dict[str, str]], NDArray[np.uint8]]:
+    """The labels with their colours, the most frequent first, and the number of each article's.
+
+    There are as many as colours; all others are one label.
+    """
+    of_article = np.zeros(len(chosen), np.uint8)
+    if articles.labels is None:
+        return [], of_article
+    texts = [_told(articles.labels[number], LONGEST_NAME) for number in chosen.tolist()]
+    frequency: dict[str, int] = {}
+    for text in texts:
+        frequency[text] = frequency.get(text, 0) + 1
+    in_order = sorted((text for text in frequency if text), key=lambda text: -frequency[text])
+    coloured = in_order[: len(COLOURS) - 1]
+    number_of = {text: number for number, text in enumerate(coloured)}
+    labels = [
+        {"name": text, "colour": colour} for text, colour in zip(coloured, COLOURS, strict=False)
+    ]
+    if len(in_order) > len(coloured) or "" in frequency:
+        rest = "others" if len(in_order) > len(coloured) else "none"
+        labels.append({"name": rest, "colour": OTHER})
+    for i, text in enumerate(texts):
+        of_article[i] = number_of.get(text, len(coloured))
+    return labels, of_article
+
+
+def _described(topic: Topic, words: int) -> dict[str, object]:
+    return {
+        "name": _told(topic.name, LONGEST_NAME),
+        "words": [_told(word, 40) for word in topic.words[:words]],
+        "area": topic.area,
+        "colour": topic.colour,
+        "place": _place(topic.place),
+    }
+
+
+def _place(place: tuple[float, float]) -> list[float]:
+    x, y = place
+    return [round(min(max(x, 0.0), 1.0), 4), round(min(max(y, 0.0), 1.0), 4)]
+
+
+def _told(text: str | None, most: int) -> str:
+    """One line of at most so many characters, with control characters made visible."""
+    if not text:
+        return ""
+    # Neither a surrogate nor a separator of lines is to end the text, or to break its encoding.
+    whole = " ".join(str(text)[: 8 * most].split())
+    line = visible(whole).replace("\n", " ").replace("\r", " ").replace(_ITS_TITLE, " ")
+    line = line.encode("utf-8", "replace").decode()
+    if len(line) <= most:
+        return line
+    return line[: most - 1].rstrip() + "…"
+
+
+def _short(address: str | None, title: str, shown: str) -> str:
+    """The address as it is stored: empty if it is none; with a mark where it repeats the title."""
+    if not address or len(address) > LONGEST_ADDRESS or not _ADDRESS.fullmatch(address):
+        return ""
+    if shown == title and title:
+        encoded = quote(title.replace(" ", "_").encode("utf-8", "replace"), safe="")
+        return address.replace(encoded, _ITS_TITLE, 1)
+    return address
+
+
+def _listed(
+    topics: Sequence[Topic], areas: Sequence[Area], counts: NDArray[np.int64], most: int
+) -> Iterator[str]:
+    """The topics as a list, by area, for those who cannot see the map."""
+    members: dict[int, list[int]] = {}
+    for number, topic in enumerate(topics):
+        members.setdefault(topic.area, []).append(number)
+    for area in sorted(members, key=lambda area: (area < 0, area)):
+        name = _told(areas[area].name, LONGEST_NAME) if area >= 0 else ""
+        if areas:
+            yield f"<h3>{escape(name) or 'Other topics'}</h3>"
+        yield "<ul>"
+        for number in members[area]:
+            topic = topics[number]
+            words = " · ".join(_told(word, 40) for word in topic.words[:most])
+            yield (
+                f'<li data-topic="{number}"><b>{escape(_told(topic.name, LONGEST_NAME))}</b> '
+                f"<span>{counts[number]:,}</span> <small>{escape(words)}</small></li>"
+            )
+        yield "</ul>"

@@ -1,0 +1,25 @@
+"""What every page of this package is made of: its files, and how its policy names them."""
+
+import base64
+import hashlib
+from importlib import resources
+
+
+def asset(name: str) -> str:
+    """The text of a file that comes with this package."""
+    package = resources.files("wikitopics.session.analysis.report")
+    return package.joinpath("assets", name).read_text("utf-8")
+
+
+def hashed(text: str) -> str:
+    """The text as a Content-Security-Policy names what it allows."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def policy(style: str, script: str) -> str:
+    """The policy of a page that loads nothing and runs this script only."""
+    return (
+        f"default-src 'none'; style-src {hashed(style)}; script-src {hashed(script)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )

@@ -1,0 +1,406 @@
+"""The page of the map of articles, as a parser and as a browser see it."""
+
+import base64
+import hashlib
+import json
+import re
+import zlib
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from wikitopics.session.analysis.report.map_page import (
+    LARGEST,
+    MOST_DOTS,
+    NONE,
+    Area,
+    Articles,
+    Topic,
+    map_page,
+)
+
+HOSTILE = (
+    "<script>document.title='owned'</script>",
+    "</style></title></script><img src=x onerror=\"document.title='owned'\">",
+    "javascript:document.title='owned'",
+    "a\x1b[31m\x00\u202egnp.exe\u2028\nb\x01\udc80",
+    "$heading {{ 7 * 7 }} &amp; \"quoted' $$ $packed",
+    "(A) b's! *c* ~ ü 木",
+)
+VOID = {"meta", "link", "input", "br"}
+AREAS = (Area("north", (0.5, 0.8), "#578db2"), Area("south", (0.5, 0.2), "#edb333"))
+
+
+def topics_of(K, name="topic {}"):
+    return [
+        Topic(name.format(k), [f"word{k}", "other"], k % 2, (k / K, 0.5), AREAS[k % 2].colour)
+        for k in range(K)
+    ]
+
+
+def articles_of(n, K=10, **more):
+    random = np.random.default_rng(5)
+    places = random.integers(0, 2**16, (n, 2)).astype(np.uint16)
+    given = {"titles": [f"Article {i}" for i in range(n)], "topics": random.integers(0, K, n)}
+    return Articles(places, **(given | more))
+
+
+class Seen(HTMLParser):
+    """What a browser would make of it."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags = []
+        self.open = []
+        self.texts = {}
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open:
+            self.texts.setdefault(self.open[-1], []).append(data)
+
+
+def check(text):
+    """What holds of every page."""
+    assert len(text.encode()) <= LARGEST
+    seen = Seen(text)
+    for _, attrs in seen.tags:
+        assert not any(name in ("style", "src") or name.startswith("on") for name in attrs)
+        assert attrs.get("href", "data:,") == "data:,"
+    (policy,) = [attrs["content"] for _, attrs in seen.tags if "http-equiv" in attrs]
+    assert policy.startswith("default-src 'none';")
+    packed, script = seen.texts["script"]
+    assert re.fullmatch("[A-Za-z0-9+/=]+", packed)
+    for block in (script, *seen.texts["style"]):
+        assert base64.b64encode(hashlib.sha256(block.encode()).digest()).decode() in policy
+    return seen
+
+
+def unpacked(text):
+    """The head, and by name the arrays and texts of the page."""
+    packed, _ = Seen(text).texts["script"]
+    data = zlib.decompress(base64.b64decode(packed))
+    length = int.from_bytes(data[:4], "little")
+    head = json.loads(data[4 : 4 + length])
+    n = head["n"]
+    at = 4 + length
+    found = {}
+    kinds = [("x", "<u2"), ("y", "<u2"), ("levels", "u1")]
+    for column in range(head["columns"]):
+        kinds.append((f"topic{column}", "u1" if head["width"] == 1 else "<u2"))
+    if head["labels"]:
+        kinds.append(("labels", "u1"))
+    for name, kind in kinds:
+        found[name] = np.frombuffer(data, kind, n, at)
+        at += n * np.dtype(kind).itemsize
+    lines = data[at:].decode().split("\n")
+    for name, has in zip(("titles", "addresses", "snippets"), head["texts"], strict=True):
+        if has:
+            found[name] = lines[:n]
+            lines = lines[n:]
+    assert not lines
+    return head, found
+
+
+@pytest.mark.parametrize("K", [3, 300])
+def test_the_page_has_the_places_topics_and_titles_in_the_order_of_reading(K):
+    random = np.random.default_rng(2)
+    order = random.permutation(50)
+    topics = random.integers(-1, K, (50, 3))
+    articles = articles_of(50, topics=topics, order=order)
+    text = map_page("A map", articles, topics_of(K), AREAS)
+    check(text)
+    head, found = unpacked(text)
+    by_order = np.argsort(order)
+    np.testing.assert_array_equal(found["x"], articles.places[by_order, 0])
+    np.testing.assert_array_equal(found["y"], articles.places[by_order, 1])
+    missing = 255 if head["width"] == 1 else NONE
+    for column in range(2):
+        told = topics[by_order, column]
+        np.testing.assert_array_equal(found[f"topic{column}"], np.where(told < 0, missing, told))
+    assert found["titles"] == [articles.titles[i] for i in by_order]
+    assert [topic["name"] for topic in head["topics"]] == [f"topic {k}" for k in range(K)]
+    assert text == map_page("A map", articles, topics_of(K), AREAS)
+
+
+def test_typical_articles_of_each_topic_come_first():
+    topics = np.repeat([0, 1], 8)
+    typical = np.tile(np.arange(8), 2) / 8
+    _, found = unpacked(
+        map_page("", articles_of(16, topics=topics, typical=typical), topics_of(2), AREAS)
+    )
+    assert found["levels"].tolist() == 2 * [3, 2, 2, 2, 2, 1, 1, 0]
+
+
+def test_only_addresses_of_the_web_are_in_it():
+    addresses = [
+        "https://wiki.test/index.php?title=Article_0&oldid=7",
+        "javascript:alert(1)",
+        "https://wiki.test/a b",
+        None,
+        "http://wiki.test/\u2028",
+    ]
+    _, found = unpacked(map_page("", articles_of(5, addresses=addresses), topics_of(10), AREAS))
+    assert found["addresses"] == ["https://wiki.test/index.php?title=\x01&oldid=7", "", "", "", ""]
+
+
+def test_hostile_texts_are_only_texts():
+    n = len(HOSTILE)
+    articles = articles_of(
+        n, K=1, titles=HOSTILE, snippets=HOSTILE, labels=HOSTILE, addresses=HOSTILE
+    )
+    for bad in HOSTILE:
+        topics = [Topic(bad, [bad], 0, (0.5, 0.5))]
+        text = map_page(bad, articles, topics, [Area(bad, (0.5, 0.5))], noun=bad, credit=bad)
+        seen = check(text)
+        assert sum(tag == "script" for tag, _ in seen.tags) == 2
+        assert not any(tag == "img" for tag, _ in seen.tags)
+        _, found = unpacked(text)
+        assert len(found["titles"]) == n
+        assert all(title.isprintable() for title in found["titles"])
+
+
+def test_the_most_frequent_labels_have_colours():
+    labels = [f"label {i % 30}" for i in range(95)] + ["", "", "", "", ""]
+    head, found = unpacked(map_page("", articles_of(100, labels=labels), topics_of(10), AREAS))
+    names = [label["name"] for label in head["labels"]]
+    assert names[:5] == [f"label {i}" for i in range(5)]
+    assert names[-1] == "others"
+    assert set(found["labels"][95:].tolist()) == {len(names) - 1}
+
+
+def test_what_does_not_fit_is_left_out_and_said(monkeypatch):
+    monkeypatch.setattr("wikitopics.session.analysis.report.map_page.LARGEST", 70_000)
+    random = np.random.default_rng(1)
+    titles = [random.bytes(12).hex() for _ in range(3000)]
+    articles = articles_of(
+        3000, titles=titles, snippets=titles, addresses=[f"https://a.test/{t}" for t in titles]
+    )
+    text = map_page("", articles, topics_of(10), AREAS)
+    assert len(text.encode()) <= 70_000
+    _, found = unpacked(text)
+    told = [title for title in found["titles"] if title]
+    assert 0 < len(told) < 3000
+    assert f"{len(told):,} of them, the most typical of each topic, have titles here" in text
+    assert "heir snippets are left out" in text
+
+
+def test_of_too_many_articles_some_are_drawn():
+    n = MOST_DOTS + 10
+    text = map_page("", articles_of(n, titles=n * [""]), topics_of(10), AREAS)
+    check(text)
+    head, _ = unpacked(text)
+    assert head["n"] == n // 2
+    assert f"{n // 2:,} of {n:,} articles are drawn" in text
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_few_articles_are_a_page_too(n):
+    check(map_page("", articles_of(n), topics_of(10), AREAS))
+
+
+@pytest.mark.parametrize(
+    ("more", "topics", "message"),
+    [
+        ({"titles": ["one"]}, topics_of(10), "titles"),
+        ({"topics": np.array([0, 10])}, topics_of(10), "indices"),
+        ({"topics": np.array([0, -2])}, topics_of(10), "indices"),
+        ({}, [Topic("", [], 5, (0, 0))] * 10, "area"),
+        ({}, [Topic("", [], 0, (0, 0), "red;}")] * 10, "colour"),
+        ({}, [Topic("", [], 0, (np.nan, 0))] * 10, "finite"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(more, topics, message):
+    with pytest.raises(ValueError, match=message):
+        map_page("", articles_of(2, **more), topics, AREAS)
+
+
+def shown(browser, tmp_path, text, width=1200, scheme="light"):
+    """The page in the browser; nothing on it may have been refused or gone wrong."""
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    (tmp_path / "page.html").write_text(text, encoding="utf-8")
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    features = [
+        {"name": "prefers-color-scheme", "value": scheme},
+        {"name": "prefers-reduced-motion", "value": "reduce"},
+    ]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    browser.get((tmp_path / "page.html").as_uri())
+    drawn = "return performance.getEntriesByName('drawn').length"
+    WebDriverWait(browser, 30).until(lambda _: browser.execute_script(drawn))
+    assert browser.get_log("browser") == []
+
+
+def eventually(browser, script, expected):
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    WebDriverWait(browser, 30).until(lambda _: browser.execute_script(script) == expected)
+
+
+DRAWN = "return document.querySelector('canvas').drawn"
+ZOOM = """
+const canvas = document.querySelector("canvas");
+const box = canvas.getBoundingClientRect();
+const [clientX, clientY] = [box.left + box.width / 2, box.top + box.height / 2];
+const how = { deltaY: -240, clientX, clientY, cancelable: true };
+for (let k = 0; k < arguments[0]; k += 1) canvas.dispatchEvent(new WheelEvent("wheel", how));
+"""
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize("width", [1200, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_zooming_shows_areas_then_topics_then_titles_and_none_overlap(
+    browser, tmp_path, width, scheme
+):
+    shown(
+        browser, tmp_path, map_page("A map", articles_of(4000), topics_of(10), AREAS), width, scheme
+    )
+    kinds = []
+    for steps in (0, 3, 3):
+        browser.execute_script(ZOOM, steps)
+        zoom = f"{DRAWN}.view.zoom.toFixed(3)"
+        eventually(browser, zoom, f"{np.exp(0.48 * sum((0, 3, 3)[: len(kinds) + 1])):.3f}")
+        names = browser.execute_script(f"{DRAWN}.names")
+        kinds.append({name["kind"] for name in names})
+        boxes = np.array([name["box"] for name in names])
+        for place, (left, top, right, bottom) in enumerate(boxes):
+            others = np.delete(boxes, place, axis=0)
+            across = (others[:, 0] < right) & (left < others[:, 2])
+            down = (others[:, 1] < bottom) & (top < others[:, 3])
+            assert not (across & down).any()
+    assert "area" in kinds[0]
+    assert "title" not in kinds[0]
+    assert "title" in kinds[2]
+    assert "area" not in kinds[2]
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize("n", [0, 1])
+def test_few_articles_are_shown_too(browser, tmp_path, n):
+    shown(browser, tmp_path, map_page("A map", articles_of(n), topics_of(10), AREAS))
+    assert browser.execute_script(f"{DRAWN}.shown") == n
+
+
+@pytest.mark.interop
+def test_on_paper_it_is_light_and_without_controls(browser, tmp_path):
+    text = map_page("A map", articles_of(4000), topics_of(10), AREAS)
+    shown(browser, tmp_path, text, scheme="dark")
+    corner = """
+    const canvas = document.querySelector("canvas");
+    return [...canvas.getContext("2d").getImageData(0, 0, 1, 1).data];
+    """
+    assert max(browser.execute_script(corner)[:3]) < 60
+    browser.execute_script("dispatchEvent(new Event('beforeprint'))")
+    assert browser.execute_script(corner)[:3] == [255, 255, 255]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    visible = "return document.querySelector(arguments[0]).checkVisibility()"
+    assert browser.execute_script(visible, "canvas")
+    assert not browser.execute_script(visible, ".time")
+    features = [{"name": "prefers-color-scheme", "value": "dark"}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": features})
+    browser.execute_script("dispatchEvent(new Event('afterprint'))")
+    assert max(browser.execute_script(corner)[:3]) < 60
+
+
+@pytest.mark.interop
+def test_search_keys_and_growth(browser, tmp_path):
+    addresses = [f"https://wiki.test/?title=Article_{i}" for i in range(1000)]
+    articles = articles_of(1000, addresses=addresses)
+    shown(browser, tmp_path, map_page("A map", articles, topics_of(10), AREAS))
+    search = browser.find_element("id", "sought")
+    search.send_keys("ARTICLE 77")
+    eventually(browser, "return document.querySelectorAll('[role=option]').length", 8)
+    first = "return document.querySelector('[role=option] span').textContent"
+    assert browser.execute_script(first) == "Article 77"
+    search.submit()
+    tip = "return document.querySelector('.tip a')?.href"
+    eventually(browser, tip, "https://wiki.test/?title=Article_77")
+    canvas = browser.find_element("tag name", "canvas")
+    canvas.send_keys("\ue014")  # arrow to the right
+    eventually(browser, f"{tip} !== 'https://wiki.test/?title=Article_77'", True)
+    set_slider = """
+    const slider = document.querySelector(".time input");
+    slider.value = 500;
+    slider.dispatchEvent(new Event("input"));
+    """
+    browser.execute_script(set_slider)
+    eventually(browser, f"{DRAWN}.shown", 500)
+
+
+@pytest.mark.interop
+def test_a_click_opens_an_article_and_a_finger_tells_of_it(browser, tmp_path):
+    articles = articles_of(1, addresses=["https://wiki.test/?title=Article_0"])
+    places = np.full((1, 2), 2**15, np.uint16)
+    text = map_page("A map", replace(articles, places=places), topics_of(10), AREAS)
+    shown(browser, tmp_path, text)
+    opened = "globalThis.opened = []; window.open = (...what) => opened.push(what);"
+    browser.execute_script(opened)
+    middle = """
+    const box = document.querySelector("canvas").getBoundingClientRect();
+    return [box.left + box.width / 2, box.top + box.height / 2];
+    """
+    x, y = browser.execute_script(middle)
+
+    def touched(kind, *points):
+        told = [{"x": x + right, "y": y, "id": number} for number, right in enumerate(points)]
+        browser.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": told})
+
+    touched("touchStart", 0)
+    touched("touchEnd")
+    eventually(browser, "return document.querySelector('.tip.held a')?.textContent", "Article 0")
+    assert browser.execute_script("return opened") == []
+    touched("touchStart", -50, 50)
+    for step in range(1, 11):
+        touched("touchMove", -50 - 5 * step, 50 + 5 * step)
+    touched("touchEnd")
+    eventually(browser, f"{DRAWN}.view.zoom.toFixed(1)", "2.0")
+    for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+        how = {"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1}
+        browser.execute_cdp_cmd("Input.dispatchMouseEvent", how)
+    expected = [["https://wiki.test/?title=Article_0", "_blank", "noopener,noreferrer"]]
+    eventually(browser, "return opened", expected)
+
+
+@pytest.mark.interop
+def test_a_browser_obeys_nothing_hostile(browser, tmp_path):
+    n = len(HOSTILE)
+    addresses = [f"https://wiki.test/{i}?a=<b>" for i in range(n)]
+    articles = articles_of(n, K=1, titles=HOSTILE, snippets=HOSTILE, addresses=addresses)
+    topics = [Topic(HOSTILE[1], HOSTILE, 0, (0.5, 0.5))]
+    shown(browser, tmp_path, map_page("A map", articles, topics, [Area(HOSTILE[0], (0.5, 0.9))]))
+    browser.find_element("id", "sought").send_keys("script")
+    eventually(browser, "return document.querySelectorAll('[role=option]').length > 1", True)
+    browser.find_element("tag name", "canvas").send_keys("\ue014")
+    assert browser.title == "A map"
+    assert browser.get_log("browser") == []
+
+
+@pytest.mark.interop
+def test_an_address_with_its_title_comes_back_as_it_was(browser, tmp_path):
+    from urllib.parse import quote
+
+    title = HOSTILE[-1]
+    address = f"https://wiki.test/index.php?title={quote(title.replace(' ', '_'), safe='')}&oldid=3"
+    articles = articles_of(1, K=1, titles=[title], addresses=[address])
+    shown(browser, tmp_path, map_page("A map", articles, topics_of(1), AREAS))
+    search = browser.find_element("id", "sought")
+    search.send_keys("b's!")
+    eventually(browser, "return document.querySelectorAll('[role=option]').length", 1)
+    search.submit()
+    link = "return document.querySelector('.tip a')?.getAttribute('href')"
+    eventually(browser, link, address)
