@@ -51,6 +51,8 @@ WITH_AREAS = 10
 """The first format with areas."""
 WITH_REFERENCE = 11
 """The first format with reference articles, and with the words that are shown of topics."""
+WITH_MAP = 11
+"""The first format with places of articles."""
 
 _ORDER = "by_topic_of_model_"
 """How the names of the indexes of `order_by_topic` begin."""

@@ -33,7 +33,7 @@ from wikitopics.session.storage.database import session_errors
 from wikitopics.session.storage.decoding import columns_of
 from wikitopics.session.storage.files import draft_of
 from wikitopics.session.storage.models import ModelReader
-from wikitopics.session.storage.recorded import RecordedReader
+from wikitopics.session.storage.places import PlaceReader
 from wikitopics.session.storage.topics import TopicReader
 from wikitopics.session.system import UNKNOWN, Process, in_use, owner_pid
 
@@ -65,7 +65,7 @@ HEARTBEAT = {
 """The columns from which a `Heartbeat` is read."""
 
 
-class SessionReader(ModelReader, TopicReader, RecordedReader, CountsReader):
+class SessionReader(ModelReader, TopicReader, PlaceReader, CountsReader):
     """Everything that can be asked of a session. Models, topics, articles and word counts have
     their own modules."""
 

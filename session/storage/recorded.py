@@ -97,6 +97,8 @@ def renew_proportions(
             both = Proportions.concatenate([old, new[start:stop]])
             renewed = both.take(rows).to_bytes()
             db.execute(f"UPDATE proportions SET data = ? {OF_BLOCK}", [renewed, *key])
+        # They follow from the proportions.
+        db.execute("DELETE FROM places WHERE first_seq = ?", [first])
 
 
 def insert_held_out_topics(db: Connection, block: Block, topics: ArticleTopics, most: int) -> None:
@@ -121,7 +123,7 @@ def insert_held_out_topics(db: Connection, block: Block, topics: ArticleTopics, 
 
 def drop_held_out_topics(db: Connection) -> None:
     """Remove the topics of held-out articles."""
-    for table in ("proportions", "blocks"):
+    for table in ("places", "proportions", "blocks"):
         db.execute(f"DELETE FROM {table} AS b WHERE {IS_HELD_OUT}")
     db.execute("UPDATE articles SET topics = NULL WHERE role = 1 AND topics IS NOT NULL")
 

@@ -36,7 +36,7 @@ from wikitopics.session.records import (
     TrainerActivity,
 )
 from wikitopics.session.settings import Settings
-from wikitopics.session.storage import articles, recorded, topics
+from wikitopics.session.storage import articles, places, recorded, topics
 from wikitopics.session.storage.articles import LARGEST_RELEASED, ArticleTopics
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.counts import WordCounts, encode_block
@@ -57,6 +57,7 @@ from wikitopics.session.storage.database import (
 from wikitopics.session.storage.decoding import columns_of, row_of
 from wikitopics.session.storage.files import draft_of
 from wikitopics.session.storage.models import state_room
+from wikitopics.session.storage.places import Layout, Places
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import Process
 
@@ -117,6 +118,12 @@ class Changes:
     commit."""
     thinned_snapshots: set[int] = field(default_factory=set)
     """The article counts whose snapshots are dropped."""
+    drops_maps: set[int] = field(default_factory=set)
+    """The numbers of the models whose maps of articles are forgotten."""
+    layouts: list[tuple[int, Layout]] = field(default_factory=list)
+    """By the model's number."""
+    places: list[tuple[int, int, int, Places]] = field(default_factory=list)
+    """(model, first_seq, layout, places) of blocks that have been committed before."""
 
 
 class Beginning(NamedTuple):
@@ -265,6 +272,11 @@ class SessionWriter(SessionReader):
         counts = self._packed(changes, first_pending)
         word_counts = None if changes.word_counts is None else changes.word_counts.to_bytes()
         with writing(self._db.conn, self.path):
+            # Places first: they follow from proportions that this commit may replace.
+            places.keep_places(self._db.conn, changes.places)
+            for model in changes.drops_maps:
+                places.drop_map(self._db.conn, model)
+            places.insert_layouts(self._db.conn, changes.layouts)
             next_seq = self._write_articles(changes)
             self._db.execute("DELETE FROM pending WHERE id < ?", [first_pending])
             articles.insert_recent(self._db.conn, counts.pop("recent", []))

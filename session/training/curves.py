@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wikitopics.model import OnlineModel, kinds
 from wikitopics.model.areas import Areas
@@ -80,6 +81,16 @@ class Curves:
     def kept_at(self) -> int:
         """Articles at the last snapshot of the topics, 0 before the first."""
         return self._snapshots[-1] if self._snapshots else 0
+
+    def topic_places(self, number: int) -> NDArray[np.float32] | None:
+        """(K, 2) the places of a model's topics on their map, NaN for those not in use; None before
+        the first snapshot."""
+        areas = self._areas[number]
+        if areas is None:
+            return None
+        places = np.full((len(areas.of_topic), 2), np.nan, np.float32)
+        places[areas.topics] = areas.places
+        return places
 
     def forget_meetings(self, number: int) -> None:
         """Count from now on how often a model's topics meet, since they have started over."""

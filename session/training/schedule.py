@@ -106,6 +106,11 @@ def doubled(before: int, after: int) -> bool:
     return after >= FIRST and _doublings(before) != _doublings(after)
 
 
+def last_doubling(articles: int) -> int:
+    """The largest power of two up to this many articles."""
+    return 1 << (articles.bit_length() - 1)
+
+
 def observation_due(before: int, after: int, half_life: float | None = None) -> bool:
     """Whether the topics are observed at a snapshot, to see how they change, given its articles and
     those at the previous one.

@@ -23,6 +23,7 @@ from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.models import model_row, own_part
 from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training import schedule
+from wikitopics.session.training.charting import LONGEST, PLACING, Charting
 from wikitopics.session.training.curves import Curves
 from wikitopics.session.training.held_out import (
     HeldOut,
@@ -33,6 +34,9 @@ from wikitopics.session.training.held_out import (
 )
 from wikitopics.session.training.passes import Passes
 from wikitopics.session.training.renewal import Renewal, stored_topics
+
+PLACING_SECONDS = 0.5
+"""How long articles are placed between two commits once all is learnt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,7 @@ class Stream:
         self._held_out = store.held_out()
         self._word_counts = store.word_counts()
         self._curves = Curves(store, self.models, replicas)
+        self._charting = Charting(store, self._curves.topic_places)
         self.dirty = False
         """Whether a commit would write anything new."""
         if self._curves.reference.to_store is not None:
@@ -115,6 +120,10 @@ class Stream:
         self._expect_measurement()
         self._fed: list[Block] = []
         """The blocks fed since the last commit."""
+        self._committed_seconds = self.progress.elapsed_seconds
+        """The running time at the last commit."""
+        self._all_placed = not self._charting.lacks_places()
+        """Whether each article has its place among the newest landmarks."""
 
     def _check_account(self) -> None:
         """Raise `Damaged` if the stored articles do not match the counts of progress."""
@@ -229,8 +238,12 @@ class Stream:
 
     def work(self) -> Work | None:
         """The work to do before more articles are fed; None if there is none."""
-        if self._trained_all() and self.renewal.is_left:
-            return Work(lambda _: self._infer_again(), on_committed=self.renewal.needs_commit)
+        if self._trained_all():
+            if self.renewal.is_left:
+                return Work(lambda _: self._infer_again(), on_committed=self.renewal.needs_commit)
+            return self._last_work_on_map()
+        if not self.renewal.renewing and self._charting.due(self.progress, all_learnt=False):
+            return Work(lambda _: self._choose_landmarks(all_learnt=False), on_committed=True)
         if not self.ready():
             return None
         # The articles to drop are chosen from those trained so far, independently of commits, and
@@ -240,6 +253,26 @@ class Stream:
         needs_commit = self._changes.drops_articles or begins_renewal or begins_rereading
         return Work(self.step, self.measures_next, on_committed=needs_commit)
 
+    def _last_work_on_map(self) -> Work | None:
+        """What is left to do on the map of articles when all is learnt."""
+        charting = self._charting
+        if charting.due(self.progress, all_learnt=True):
+            return Work(lambda _: self._choose_landmarks(all_learnt=True), on_committed=True)
+        if charting.is_laying_out:
+            return Work(lambda _: charting.collect(self._changes, wait=True))
+        if not self._all_placed:
+            return Work(lambda _: self._place_articles(), on_committed=True)
+        return None
+
+    def _choose_landmarks(self, *, all_learnt: bool) -> None:
+        self._charting.choose(self.progress, self._changes, all_learnt=all_learnt)
+        self._all_placed = False
+        self.dirty = True
+
+    def _place_articles(self) -> None:
+        self._all_placed = self._charting.place(PLACING_SECONDS, self._changes)
+        self.dirty = True
+
     def ready(self) -> bool:
         """Whether `step` has a minibatch to train on."""
         size = self._next_size()
@@ -248,7 +281,9 @@ class Stream:
 
     def done(self) -> bool:
         """Whether the session has ended: nothing is left to train on, or the limit is reached."""
-        return self._trained_all() and not self.renewal.is_left
+        if not self._trained_all() or self.renewal.is_left:
+            return False
+        return self._last_work_on_map() is None
 
     def _trained_all(self) -> bool:
         """Whether nothing is left to train on, or the limit is reached."""
@@ -313,6 +348,7 @@ class Stream:
         """
         measures = self.measures_next
         self._ended = False
+        self._all_placed = False
         self.renewal.give_up_last_reading()
         size = self._step_size()
         ends_pass = self._ends_pass(self.progress.articles + size)
@@ -365,6 +401,8 @@ class Stream:
         if schedule.drop_due(before, progress.articles):
             self._changes.drops_articles = True
         is_due = schedule.snapshot_due(self._curves.kept_at, before, progress.articles)
+        for number in self._started_over:
+            self._charting.forget(number, progress.articles, self._changes)
         if measures or is_due or self._started_over:
             self._curves.keep_topics(progress.articles, self._changes, self._started_over)
         if measures:
@@ -422,6 +460,7 @@ class Stream:
     def _infer_again(self) -> None:
         """Infer the next articles again, now that all is learnt."""
         self.renewal.infer_next(self._changes)
+        self._all_placed = False
         self.dirty = True
 
     def finish(self, elapsed_seconds: float) -> None:
@@ -453,6 +492,9 @@ class Stream:
         progress = self.progress
         progress.elapsed_seconds = elapsed_seconds
         progress.bytes_read = bytes_read
+        self._charting.collect(self._changes)
+        since_last = elapsed_seconds - self._committed_seconds
+        self._charting.place(min(PLACING * since_last, LONGEST), self._changes)
         was_finished = progress.finished
         progress.finished = self.done() and self._ended
         if was_finished:
@@ -466,6 +508,7 @@ class Stream:
         if self._pending:
             first_pending, _ = self._pending[0]
         self._store.commit(progress, self._changes, first_pending)
+        self._committed_seconds = elapsed_seconds
         self._changes = Changes()
         self._fed.clear()
         self.dirty = False

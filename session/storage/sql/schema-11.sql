@@ -51,6 +51,14 @@ CREATE TABLE told_topics (model INTEGER, topic INTEGER, name TEXT, alive INTEGER
     PRIMARY KEY (model, topic));
 -- The areas of each model's topics, as of the newest snapshot. names: JSON, by area.
 CREATE TABLE areas (model INTEGER PRIMARY KEY, of_topic BLOB, distances BLOB, places BLOB, names TEXT);
+-- The landmarks of each model's map of articles, chosen after this many trained articles. topics: the places of
+-- the model's topics then. places: those of the landmarks; null until they are laid out. The newest layout with
+-- places is in force; an older one is kept only until then.
+CREATE TABLE layouts (model INTEGER, articles INTEGER, landmarks INTEGER, proportions BLOB, topics BLOB,
+    places BLOB, PRIMARY KEY (model, articles));
+-- The places of the articles of a block among the landmarks of the layout of this many articles. They follow
+-- from the layout and from the stored proportions; they are kept so that they need not be computed again.
+CREATE TABLE places (model INTEGER, first_seq INTEGER, layout INTEGER, data BLOB, PRIMARY KEY (model, first_seq));
 CREATE TABLE given_names (model INTEGER, topic INTEGER, name TEXT, PRIMARY KEY (model, topic));
 CREATE TABLE topic_events (id INTEGER PRIMARY KEY, model INTEGER, articles INTEGER, event TEXT,
     topic INTEGER, other INTEGER, name TEXT);

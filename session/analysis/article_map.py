@@ -1,0 +1,241 @@
+"""The map of a session's articles, the same for every screen and file."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikitopics.session.errors import NO_TOPICS, SessionError
+from wikitopics.session.options import KEEP_ARTICLES
+from wikitopics.session.storage.block import from_zero
+from wikitopics.session.storage.places import Places, rows_of
+from wikitopics.session.storage.reader import SessionReader
+
+if TYPE_CHECKING:
+    from wikitopics.model.article_map import Landmarks
+
+WHOLE = 65_535
+"""The width and the height of a map, in units of places."""
+PLACED_TOGETHER = 4_096
+"""About how many articles are placed between two looks at the clock."""
+GRID = 64
+"""The number of squares, in each direction, in which articles are counted to find where most of a
+topic's lie."""
+REACH = 2.0
+"""The standard deviation, in squares, of the filter that smooths these counts."""
+
+
+@dataclass(frozen=True, eq=False)
+class ArticleMap:
+    """The places of n articles on one model's map, in the order of reading."""
+
+    model: str
+    layout: int
+    """After how many articles its landmarks were chosen; with another number, the map has
+    drifted."""
+    seqs: NDArray[np.int64]
+    """(n,) the articles' numbers in the session, ascending."""
+    places: Places
+    """(n, 2)"""
+    topics: NDArray[np.int16]
+    """(n,) the largest topic of each."""
+
+    def __len__(self) -> int:
+        return len(self.seqs)
+
+    def centres(self, K: int) -> NDArray[np.float64]:
+        """(K, 2) where most articles with each largest topic lie, from 0 to 1; NaN for a topic
+        that is the largest of none."""
+        from scipy.ndimage import gaussian_filter
+
+        squares = self.places.astype(np.int64) * GRID // (WHOLE + 1)
+        centres = np.full((K, 2), np.nan)
+        by_topic = np.argsort(self.topics, kind="stable")
+        ends = np.cumsum(np.bincount(self.topics, minlength=K))
+        for topic, own in enumerate(np.split(by_topic, ends[:-1])):
+            if not len(own):
+                continue
+            counts = np.zeros((GRID, GRID))
+            np.add.at(counts, (squares[own, 0], squares[own, 1]), 1.0)
+            smooth = gaussian_filter(counts, REACH, mode="constant")
+            column, row = divmod(int(smooth.argmax()), GRID)
+            centres[topic] = (column + 0.5) / GRID, (row + 0.5) / GRID
+        return centres
+
+
+def article_map(
+    reader: SessionReader,
+    model: str,
+    done: Callable[[int, int], None] = lambda placed, articles: None,
+) -> ArticleMap:
+    """The map of all recorded articles. A million of them take half a minute if their places are
+    not stored.
+
+    ``done``: called with the number of articles that have their places so far, and of all. Raises
+    `SessionError` if there is no map.
+    """
+    follower = MapFollower(model)
+    while True:
+        found = follower.read(reader)
+        if found is None:
+            raise SessionError(why_no_map(reader, model))
+        done(len(found), follower.articles)
+        if follower.is_complete:
+            return found
+
+
+def why_no_map(reader: SessionReader, model: str) -> str:
+    """Why a session has no map of its articles, in one line; "" if it has one."""
+    if reader.layout_in_force(model):
+        return ""
+    kept = reader.settings()[KEEP_ARTICLES]
+    if kept != "all":
+        kept_told = "none" if kept == "none" else "the best of each topic"
+        return (
+            f"this session keeps {kept_told} of its articles: for a map of them, begin one with "
+            "--keep-articles all"
+        )
+    if not reader.progress().articles:
+        return NO_TOPICS
+    return "articles have no places yet: they get them as training goes on"
+
+
+class MapFollower:
+    """The map of a session's articles as it grows, for repeated questions.
+
+    It keeps what it has read: 15 bytes an article.
+    """
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+        self.is_complete = False
+        """Whether all articles as of the last commit have their places on the newest map."""
+        self._version: object = None
+        """The commit that was read last."""
+        self._layout = 0
+        """The `articles` of the layout in force."""
+        self._landmarks: Landmarks | None = None
+        """Its landmarks, once an article had to be placed."""
+        self._blocks: list[tuple[int, int]] = []
+        self._layouts: list[int] = []
+        """Of each block, the layout that its places belong to; 0 if it has none yet."""
+        self._starts = np.zeros(1, np.int64)
+        """(blocks + 1,) the articles before each block."""
+        self._places = np.empty((0, 2), np.uint16)
+        self._topics = np.empty(0, np.int16)
+        self._next = 0
+        """The first block whose places are not those of the layout in force."""
+        self._map: ArticleMap | None = None
+
+    @property
+    def articles(self) -> int:
+        """The number of recorded articles."""
+        return int(self._starts[-1])
+
+    def read(self, reader: SessionReader, seconds: float = 0.2) -> ArticleMap | None:
+        """The map as of the last commit, the same object if nothing has changed; None if there is
+        none.
+
+        Articles whose places are not stored are placed for about this long, and the others by later
+        calls. Until then those that were on the map keep the places that they had.
+        """
+        end = time.monotonic() + seconds
+        with reader.one_moment():
+            version = (reader.path, reader.version())
+            if version != self._version:
+                self._note(reader)
+                self._version = version
+            self._place(reader, end)
+        return self._map
+
+    def place(self, reader: SessionReader, theta: NDArray[np.floating]) -> Places | None:
+        """(n, 2) where texts with these proportions, (n, K), would lie; None if there is no map."""
+        from wikitopics.model.near import Rows
+
+        if not self._layout:
+            return None
+        return self._opened(reader).placed(Rows.of(theta))
+
+    def _note(self, reader: SessionReader) -> None:
+        """Take note of new blocks, and of another layout."""
+        layout = reader.layout_in_force(self.model)
+        blocks = reader.blocks() if layout else []
+        known = len(self._blocks)
+        if blocks[:known] != self._blocks:  # such as those of held-out articles at the end
+            self._layouts = []
+            self._map = None
+            self._next = 0
+        if layout != self._layout:
+            self._layout = layout
+            self._landmarks = None
+            self._next = 0
+        self._blocks = blocks
+        self._layouts += [0] * (len(blocks) - len(self._layouts))
+        lengths = [articles for _, articles in blocks]
+        self._starts = from_zero(lengths)
+        self._places = _resized(self._places, self.articles)
+        self._topics = _resized(self._topics, self.articles)
+
+    def _place(self, reader: SessionReader, end: float) -> None:
+        """Read or compute the places of the next blocks until all have theirs, or the end."""
+        begun_at = self._next
+        while self._next < len(self._blocks):
+            first = self._next
+            wanted = self._starts[first] + PLACED_TOGETHER
+            self._next = int(np.searchsorted(self._starts[:-1], wanted))
+            self._place_blocks(reader, first, self._next)
+            if time.monotonic() >= end:
+                break
+        self.is_complete = self._next == len(self._blocks)
+        if self._next > begun_at:
+            self._map = self._drawn()
+
+    def _place_blocks(self, reader: SessionReader, first: int, last: int) -> None:
+        stored = reader.stored(self.model, self._blocks[first:last])
+        rows = rows_of(stored.proportions)
+        places = stored.places
+        lengths = np.diff(self._starts[first : last + 1])
+        lacking = np.flatnonzero(np.repeat(stored.layouts != self._layout, lengths))
+        if len(lacking):
+            places = places.copy()
+            places[lacking] = self._opened(reader).placed(rows.take(lacking))
+        own = slice(int(self._starts[first]), int(self._starts[last]))
+        self._places[own] = places
+        self._topics[own] = rows.leading()
+        self._layouts[first:last] = [self._layout] * (last - first)
+
+    def _opened(self, reader: SessionReader) -> "Landmarks":
+        if self._landmarks is None:
+            in_force = [
+                layout for layout in reader.layouts(self.model) if layout.places is not None
+            ]
+            self._landmarks = in_force[0].opened()
+        return self._landmarks
+
+    def _drawn(self) -> ArticleMap:
+        """The map of the articles that have places, of this layout or of one before."""
+        placed = len(self._layouts)
+        if 0 in self._layouts:
+            placed = self._layouts.index(0)
+        n = int(self._starts[placed])
+        seqs = [np.arange(first, first + articles) for first, articles in self._blocks[:placed]]
+        return ArticleMap(
+            self.model,
+            self._layout,
+            np.concatenate([np.empty(0, np.int64), *seqs]),
+            self._places[:n].copy(),
+            self._topics[:n].copy(),
+        )
+
+
+def _resized(values: NDArray[Any], n: int) -> NDArray[Any]:
+    """An array whose first entries are those given, with room for n."""
+    if len(values) >= n:
+        return values
+    larger = np.empty((max(n, math.ceil(1.5 * len(values))), *values.shape[1:]), values.dtype)
+    larger[: len(values)] = values
+    return larger

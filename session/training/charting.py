@@ -1,0 +1,222 @@
+"""The map of articles of each model, as training goes on: layouts of landmarks, and the places of
+all articles among them.
+
+A layout follows from what is stored when its landmarks are chosen, and an article's place from the
+layout and from its stored proportions. So what a session ends with does not depend on when it was
+interrupted, nor on when a layout was ready.
+"""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wikitopics.model.article_map import (
+    Landmarks,
+    chosen_landmarks,
+    laid_out,
+    moved,
+    packed,
+    started,
+    unpacked,
+)
+from wikitopics.session.options import KEEP_ARTICLES
+from wikitopics.session.records import Progress
+from wikitopics.session.storage.places import Layout, rows_of
+from wikitopics.session.storage.writer import Changes, SessionWriter
+from wikitopics.session.training.schedule import last_doubling
+
+FIRST = 512
+"""The number of articles from which there is a map of them."""
+LEAST_LANDMARKS = 1_024
+"""With fewer articles, all are landmarks."""
+ARTICLES_OF_LANDMARK = 4
+"""How many articles there are for each landmark while training goes on, so that a layout takes a
+small part of the time that learning takes."""
+PLACING = 0.02
+"""The part of the time in which articles are placed while training goes on."""
+LONGEST = 0.2
+"""The most seconds of it at a time."""
+MOST_PLACED = 256
+"""The most blocks of articles that are placed at a time."""
+
+TopicPlaces = NDArray[np.float32]
+"""(K, 2) NaN for topics that are not in use."""
+
+
+class Charting:
+    """Keeps the maps of a session's models."""
+
+    def __init__(
+        self,
+        store: SessionWriter,
+        topic_places: Callable[[int], TopicPlaces | None],
+    ) -> None:
+        """``topic_places``: those of the model of this number as of now, None before its first
+        snapshot."""
+        self._store = store
+        self._topic_places = topic_places
+        settings = store.settings()
+        keeps_proportions = settings[KEEP_ARTICLES] == "all"
+        self._models = settings.models if keeps_proportions else ()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="map")
+        """Where landmarks are laid out."""
+        self._layouts: list[Layout | None] = []
+        """The newest layout of each model."""
+        self._begun: dict[int, Future[Layout]] = {}
+        """Of the models whose newest layout is still without places, its future."""
+        self._landmarks: dict[int, tuple[int, Landmarks]] = {}
+        """Of each model, the landmarks of its newest layout with places, and its `articles`."""
+        self._restarted = [store.started_over_at(spec.name) for spec in self._models]
+        """The articles after which each model's topics started over; 0: they have not."""
+        for number, spec in enumerate(self._models):
+            stored = store.layouts(spec.name)
+            self._layouts.append(stored[0] if stored else None)
+            if stored and stored[0].places is None:
+                self._begin(number, stored[0], stored[1] if len(stored) > 1 else None)
+
+    def forget(self, number: int, articles: int, changes: Changes) -> None:
+        """Forget the map of a model whose topics have started over after this many articles."""
+        if number >= len(self._layouts):
+            return
+        self._layouts[number] = None
+        self._begun.pop(number, None)
+        self._restarted[number] = articles
+        changes.drops_maps.add(number)
+        changes.layouts = [(model, one) for model, one in changes.layouts if model != number]
+        changes.places = [row for row in changes.places if row[0] != number]
+
+    def due(self, progress: Progress, *, all_learnt: bool) -> bool:
+        """Whether landmarks are to be chosen, for which everything must have been committed.
+
+        ``all_learnt``: whether nothing more is learnt or inferred again
+        """
+        return len(self._due(progress, all_learnt)) > 0
+
+    def _due(self, progress: Progress, all_learnt: bool) -> list[int]:
+        articles = progress.articles
+        if articles < FIRST and not all_learnt:
+            return []
+        if not articles:
+            return []
+        due = []
+        for number, layout in enumerate(self._layouts):
+            newest = 0 if layout is None else layout.articles
+            if all_learnt:
+                is_due = newest != articles
+            else:
+                # In a later pass, most stored proportions are of the topics before they started
+                # over until the documents have been read again.
+                since = max(newest, self._restarted[number] if progress.again else 0)
+                is_due = since < last_doubling(articles)
+            if is_due and self._topic_places(number) is not None:
+                due.append(number)
+        return due
+
+    def choose(self, progress: Progress, changes: Changes, *, all_learnt: bool) -> None:
+        """Choose landmarks for the models for which they are due, and begin to lay them out."""
+        for number in self._due(progress, all_learnt):
+            self._wait(number, changes)
+            topics = self._topic_places(number)
+            assert topics is not None
+            proportions = self._store.proportions(self._models[number].name, held_out=True)
+            most = len(proportions)
+            if not all_learnt:
+                most = max(LEAST_LANDMARKS, most // ARTICLES_OF_LANDMARK)
+            chosen = chosen_landmarks(len(proportions), most)
+            before = self._layouts[number]
+            layout = Layout(progress.articles, proportions.take(chosen), topics)
+            changes.layouts.append((number, layout))
+            self._layouts[number] = layout
+            self._begin(number, layout, before)
+
+    def _begin(self, number: int, layout: Layout, before: Layout | None) -> None:
+        self._begun[number] = self._thread.submit(with_places, layout, before)
+
+    def collect(self, changes: Changes, *, wait: bool = False) -> None:
+        """Store the layouts that are ready; ``wait``: all that have been begun."""
+        for number in list(self._begun):
+            if wait or self._begun[number].done():
+                self._wait(number, changes)
+
+    def _wait(self, number: int, changes: Changes) -> None:
+        begun = self._begun.pop(number, None)
+        if begun is not None:
+            layout = begun.result()
+            self._layouts[number] = layout
+            changes.layouts.append((number, layout))
+
+    def place(self, seconds: float, changes: Changes) -> bool:
+        """Place articles that have been committed without a place among the newest landmarks, the
+        newest first, for about this long; returns whether all have one then."""
+        end = time.monotonic() + seconds
+        all_placed = True
+        for number, spec in enumerate(self._models):
+            layout = self._in_force(number)
+            if layout is None:
+                continue
+            blocks = self._store.unplaced(spec.name, layout.articles, MOST_PLACED)
+            if not blocks:
+                continue
+            landmarks = self._opened(number, layout)
+            for block in blocks:
+                if time.monotonic() >= end:
+                    return False
+                stored = self._store.stored(spec.name, [block])
+                places = landmarks.placed(rows_of(stored.proportions))
+                first_seq, _ = block
+                changes.places.append((number, first_seq, layout.articles, places))
+            all_placed &= len(blocks) < MOST_PLACED
+        return all_placed
+
+    def _in_force(self, number: int) -> Layout | None:
+        """The newest layout of a model, once it has places."""
+        layout = self._layouts[number]
+        if layout is None or layout.places is None:
+            return None
+        return layout
+
+    def _opened(self, number: int, layout: Layout) -> Landmarks:
+        known = self._landmarks.get(number)
+        if known is None or known[0] != layout.articles:
+            known = (layout.articles, layout.opened())
+            self._landmarks[number] = known
+        return known[1]
+
+    @property
+    def is_laying_out(self) -> bool:
+        """Whether landmarks are being laid out."""
+        return len(self._begun) > 0
+
+    def lacks_places(self) -> bool:
+        """Whether articles as of the last commit have no places among the newest landmarks."""
+        for number, spec in enumerate(self._models):
+            layout = self._in_force(number)
+            if layout is not None and self._store.unplaced(spec.name, layout.articles, 1):
+                return True
+        return False
+
+    def close(self) -> None:
+        """Let go of the thread, which ends once its present layout is done."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def with_places(layout: Layout, before: Layout | None) -> Layout:
+    """A layout with the places of its landmarks.
+
+    They begin where they would be among the landmarks of the layout before, if there is one, moved
+    with the topics.
+    """
+    K = len(layout.topics)
+    rows = rows_of(layout.landmarks)
+    topics = layout.topics.astype(np.float64)
+    if before is None:
+        places = laid_out(rows, K, started(rows, topics))
+    else:
+        here = unpacked(before.opened().placed(rows))
+        begin = moved(rows, here, before.topics.astype(np.float64), topics)
+        places = laid_out(rows, K, begin, is_later=True)
+    return replace(layout, places=packed(places))
