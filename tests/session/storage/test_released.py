@@ -291,6 +291,8 @@ def of_1_2(trained):
     """The session as 1.2.0 would have left it."""
     for change in (
         "DROP TABLE reference",
+        "DROP TABLE layouts",
+        "DROP TABLE places",
         "ALTER TABLE snapshots DROP COLUMN shown_ids",
         "ALTER TABLE snapshots DROP COLUMN shown_probabilities",
         "ALTER TABLE snapshots DROP COLUMN found",

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from tests.session.memory import account_holds
+from wikitopics.session.analysis.article_map import article_map
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
@@ -95,6 +96,23 @@ def grouping(reader, model):
     return [array.tobytes() for array in (*arrays, meetings.sums)], areas and areas.names
 
 
+def chart(reader, model):
+    """A model's map of articles, to the last bit."""
+    layouts = reader.layouts(model)
+    if not layouts:
+        return None
+    (layout,) = layouts
+    found = article_map(reader, model)
+    return {
+        "articles": layout.articles,
+        "landmarks": layout.landmarks.to_bytes(),
+        "topics": layout.topics.tobytes(),
+        "landmark places": layout.places.tobytes(),
+        "places": found.places.tobytes(),
+        "unplaced": reader.unplaced(model, layout.articles, 1),
+    }
+
+
 def account(path):
     """All that must not depend on interruptions, beside the models."""
     with SessionReader(path) as reader:
@@ -126,6 +144,7 @@ def account(path):
             "skipped": sorted(of_role["skipped"]),
             "metrics": reader.all_metrics(),
             "topics": [reader.topics(name) for name in reader.models()],
+            "maps": [chart(reader, name) for name in reader.models()],
             "areas": [grouping(reader, name) for name in reader.models()],
             "history": {name: reader.snapshots(name) for name in reader.models()},
             "events": reader.topic_events(),

@@ -1,0 +1,141 @@
+"""The maps of articles that a trainer keeps."""
+
+import contextlib
+from random import Random
+
+import numpy as np
+import pytest
+
+from tests.session.rows import sql
+from tests.session.training.driving import MODELS, Driver, chart
+from wikitopics.session.analysis.article_map import MapFollower, article_map, why_no_map
+from wikitopics.session.errors import Damaged, SessionError
+from wikitopics.session.storage.database import connect
+from wikitopics.session.storage.places import rows_of
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.recorded import renew_proportions
+
+LDA = (MODELS["lda"],)
+
+
+@pytest.fixture
+def finished(sessions, corpus):
+    path = sessions("finished", model=LDA)
+    Driver(path, corpus).run()
+    return path
+
+
+def test_all_trained_articles_have_the_places_that_follow_from_what_is_stored(finished):
+    with SessionReader(finished) as reader:
+        (layout,) = reader.layouts("lda")
+        assert layout.articles == reader.progress().articles
+        assert reader.unplaced("lda", layout.articles, 1) == []
+        found = article_map(reader, "lda")
+        proportions = reader.proportions("lda", held_out=True)
+        recorded = reader.recorded_articles(held_out=True)
+        computed = layout.opened().placed(rows_of(proportions))
+    assert np.array_equal(found.places, computed)
+    assert np.array_equal(found.seqs, recorded.seqs(np.arange(len(found))))
+    starts = proportions.indptr()
+    for row in (0, 17, len(found) - 1):
+        largest = proportions.largest(row)[0][1]
+        own = slice(starts[row], starts[row + 1])
+        assert proportions.values()[own][
+            proportions.topics[own].tolist().index(found.topics[row])
+        ] == pytest.approx(largest)
+
+
+def test_places_that_are_not_stored_are_computed(finished):
+    with SessionReader(finished) as reader:
+        before = article_map(reader, "lda")
+    sql(finished, "DELETE FROM places")
+    progress = []
+    with SessionReader(finished) as reader:
+        found = article_map(reader, "lda", lambda *numbers: progress.append(numbers))
+    assert np.array_equal(found.places, before.places)
+    assert progress[-1] == (len(before), len(before))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_interrupted_anywhere_the_map_is_the_same(sessions, corpus, seed):
+    undisturbed = sessions("undisturbed", model=LDA)
+    Driver(undisturbed, corpus).run()
+    disturbed = sessions("disturbed", model=LDA)
+    driver = Driver(disturbed, corpus, threads=(1, 2), chance=Random(seed)).run()
+    assert driver.deaths > 3
+    with SessionReader(undisturbed) as reader, SessionReader(disturbed) as other:
+        assert chart(reader, "lda") == chart(other, "lda")
+
+
+def test_a_map_grows_with_the_stream_and_drifts_from_where_it_was(sessions, corpus):
+    driver = Driver(sessions("s", model=LDA), corpus)
+    follower = MapFollower("lda")
+    layouts = []
+    earlier = None
+    moved = []
+    with SessionReader(driver.path) as reader:
+        while not driver.trainer.done():
+            driver.act()
+            driver.trainer.commit(0.0, 0)
+            found = follower.read(reader)
+            if found is None:
+                continue
+            if not layouts or found.layout != layouts[-1]:
+                layouts.append(found.layout)
+                if earlier is not None:
+                    both = min(len(found), len(earlier))
+                    way = found.places[:both].astype(float) - earlier.places[:both]
+                    moved.append(np.median(np.hypot(*way.T)) / 65_535)
+            assert follower.is_complete
+            assert follower.read(reader) is found
+            earlier = found
+    driver.close()
+    assert layouts[0] == 512
+    assert len(layouts) > 1
+    assert max(moved) < 0.2
+
+
+def test_a_stored_place_goes_with_the_proportions_it_followed_from(finished):
+    with SessionReader(finished) as reader:
+        (layout,) = reader.layouts("lda")
+        *_, newest = reader.blocks()
+        proportions = reader.stored("lda", [newest]).proportions
+    first, _ = newest
+    with contextlib.closing(connect(finished)) as db, db:
+        renew_proportions(db, [first], [proportions[:1]], [4])
+    with SessionReader(finished) as reader:
+        assert reader.unplaced("lda", layout.articles, 9) == [newest]
+
+
+@pytest.mark.parametrize("keep", ["top", "none"])
+def test_without_proportions_there_is_no_map_and_one_line_says_why(sessions, corpus, keep):
+    path = sessions(keep, model=LDA, keep_articles=keep)
+    Driver(path, corpus).run()
+    with SessionReader(path) as reader:
+        assert MapFollower("lda").read(reader) is None
+        with pytest.raises(SessionError, match="--keep-articles all"):
+            article_map(reader, "lda")
+
+
+def test_a_new_session_has_no_map(sessions):
+    with SessionReader(sessions("new")) as reader:
+        assert why_no_map(reader, "lda")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE layouts SET landmarks = 3",
+        "UPDATE layouts SET landmarks = 1000000000",
+        "UPDATE layouts SET topics = x'00'",
+        "UPDATE layouts SET topics = randomblob(length(topics) / 2) || x'ff'",
+        "UPDATE layouts SET places = x'0102'",
+        "UPDATE layouts SET proportions = 'text'",
+        "UPDATE places SET data = x'01'",
+        "UPDATE places SET layout = 'soon'",
+    ],
+)
+def test_a_damaged_map_is_refused(finished, damage):
+    sql(finished, damage)
+    with SessionReader(finished) as reader, pytest.raises(Damaged):
+        chart(reader, "lda")
