@@ -11,7 +11,7 @@ forces. n articles, m landmarks, k neighbours, K topics; places are (n, 2), from
 | places | (n, 2) float64 | where articles are, in units in which t-SNE's kernel has width 1 |
 | near | (n, k) int32 | the nearest landmarks of each article, `NOBODY` at the end |
 | mesh | (rows, columns) float64 | how many landmarks are around each node of the mesh |
-| force_x, force_y | (rows, columns) float64 | the field: how much all landmarks repel one there |
+| potential | (rows, columns) float64 | the field: the sum of the kernel over all landmarks |
 | low, spacing | (2,) float64, number | the place of the first node, and the distance of two |
 """
 
@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model.kernels import kernel, part
-from wikitopics.model.minibatch import Floats, Ids
+from wikitopics.model.minibatch import Floats, Ids, Vector
 from wikitopics.model.near import Index, Rows, nearest, nearest_of
 
 Places = NDArray[np.float64]
@@ -32,9 +32,9 @@ Places = NDArray[np.float64]
 NEIGHBOURS = 15
 """The number of nearest articles that attract an article."""
 MOST_LANDMARKS = 16_384
-ROUNDS = 250
+ROUNDS = 200
 """The steps of a layout from the topics' places."""
-LATER_ROUNDS = 100
+LATER_ROUNDS = 70
 """The steps of one that starts from earlier places."""
 FIRST_WIDTH = 0.1
 """The width at which the first layout starts, as a part of that at which it usually ends: groups of
@@ -62,25 +62,33 @@ def started(rows: Rows, topic_places: Places) -> Places:
     """
     on_map = np.isfinite(topic_places.sum(axis=1))
     at = np.where(on_map[:, None], topic_places, 0.5)
-    apart = np.sqrt(np.square(at[:, None] - at).sum(axis=-1))
-    directions = (at - at[:, None]) / np.maximum(apart, 1e-9)[:, :, None]  # of l seen from k
-    others = apart + np.where(on_map, 0.0, np.inf)
-    np.fill_diagonal(others, np.inf)
-    to_nearest = others.min(axis=1, initial=1.0)
+    radii = DISC * _to_nearest_other(at, on_map)
     leading = rows.leading()
     owners = rows.owners
     leading_of_entry = leading[owners]
     shares = np.square(rows.roots.astype(np.float64))
     shares[rows.topics == leading_of_entry] = 0
-    pulls = shares[:, None] * directions[leading_of_entry, rows.topics]
+    towards = at[rows.topics] - at[leading_of_entry]
+    distances = np.sqrt(np.square(towards).sum(axis=1))
+    weights = shares / np.maximum(distances, 1e-9)
     pull = np.zeros((len(rows), 2))
     for axis in range(2):
-        pull[:, axis] = np.bincount(owners, pulls[:, axis], minlength=len(rows))
+        pull[:, axis] = np.bincount(owners, weights * towards[:, axis], minlength=len(rows))
     # An article that is about nothing else lies in the middle; others lie farther out.
     rest = np.bincount(owners, shares, minlength=len(rows))
     outwards = pull / np.sqrt(np.maximum(rest, 1e-9))[:, None]
-    places: Places = at[leading] + DISC * to_nearest[leading, None] * outwards
+    places: Places = at[leading] + radii[leading, None] * outwards
     return places
+
+
+def _to_nearest_other(at: Places, on_map: NDArray[np.bool_]) -> Vector:
+    """(K,) the distance of each topic to the nearest other one on the map, at most 1."""
+    from scipy.spatial import KDTree
+
+    distances, _ = KDTree(at[on_map]).query(at, k=2)
+    # A topic on the map is itself the nearest one, or lies where the nearest one lies.
+    to_nearest: Vector = np.where(on_map, distances[:, 1], distances[:, 0])
+    return np.minimum(to_nearest, 1.0)
 
 
 def chosen_landmarks(n: int, most: int = MOST_LANDMARKS) -> NDArray[np.int64]:
@@ -118,7 +126,7 @@ def descended(places: Places, near: NDArray[np.int32], rounds: int) -> Places:
         field = Field.of(places)
         slope = np.zeros_like(places)
         attracted(places, near, 1 / (2 * near.size), slope)
-        repelled(places, field.low, SPACING, field.force_x, field.force_y, 1 / field.total, slope)
+        repelled(places, field.low, SPACING, field.potential, 1 / field.total, slope)
         leads_on = slope * speed > 0
         gain = np.maximum(np.where(leads_on, gain + 0.2, 0.8 * gain), 0.01)
         speed = np.clip(0.8 * speed + n * gain * slope, -5, 5)
@@ -130,12 +138,11 @@ def descended(places: Places, near: NDArray[np.int32], rounds: int) -> Places:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """By how much landmarks repel an article at each node of a mesh, and what that is divided
-    by."""
+    """The potential of landmarks at each node of a mesh, whose slope repels articles, and what that
+    is divided by."""
 
     low: NDArray[np.float64]
-    force_x: NDArray[np.float64]
-    force_y: NDArray[np.float64]
+    potential: NDArray[np.float64]
     total: float
     """The sum of the kernel over all pairs of landmarks."""
 
@@ -151,13 +158,9 @@ class Field:
         shape = (_rounded(2 * int(nodes[0])), _rounded(2 * int(nodes[1])))
         mesh = np.zeros(shape)
         spread(places, low, SPACING, mesh)
-        of_mesh = fft.rfft2(mesh)
-        of_kernel, of_x, of_y = _kernel_on(shape)
-        potential = fft.irfft2(of_mesh * of_kernel, shape)
+        potential = fft.irfft2(fft.rfft2(mesh) * _kernel_on(shape), shape)
         total = float((potential * mesh).sum()) - len(places)
-        force_x = fft.irfft2(of_mesh * of_x, shape)
-        force_y = fft.irfft2(of_mesh * of_y, shape)
-        return cls(low, force_x, force_y, max(total, 1e-9))
+        return cls(low, potential, max(total, 1e-9))
 
 
 def _rounded(nodes: int) -> int:
@@ -167,20 +170,21 @@ def _rounded(nodes: int) -> int:
     return int(fft.next_fast_len(in_steps, real=True))
 
 
-_kernels: dict[tuple[int, int], tuple[NDArray[np.complex128], ...]] = {}  # of the last shape
+_kernels: dict[tuple[int, int], NDArray[np.complex128]] = {}  # of the last shape
 
 
-def _kernel_on(shape: tuple[int, int]) -> tuple[NDArray[np.complex128], ...]:
-    """The transforms of 1 / (1 + d^2), and of its square times x and times y, on a mesh."""
+def _kernel_on(shape: tuple[int, int]) -> NDArray[np.complex128]:
+    """The transform of 1 / (1 + d^2) on a mesh, sharpened by as much as B-splines blur: once where
+    places are spread, once where the potential is read."""
     from scipy import fft
 
     found = _kernels.get(shape)
     if found is None:
         x = fft.fftfreq(shape[0], 1 / shape[0])[:, None] * SPACING
         y = fft.fftfreq(shape[1], 1 / shape[1]) * SPACING
-        kernel_values = 1 / (1 + x * x + y * y)
-        squared = kernel_values * kernel_values
-        found = (fft.rfft2(kernel_values), fft.rfft2(squared * x), fft.rfft2(squared * y))
+        # A B-spline of second degree is a box convolved with itself twice.
+        box = np.sinc(fft.fftfreq(shape[0]))[:, None] * np.sinc(fft.rfftfreq(shape[1]))
+        found = fft.rfft2(1 / (1 + x * x + y * y)) / box**6
         _kernels.clear()
         _kernels[shape] = found
     return found
@@ -269,8 +273,7 @@ class Landmarks:
             self._places,
             field.low,
             SPACING,
-            field.force_x,
-            field.force_y,
+            field.potential,
             m * NEIGHBOURS / field.total,
             self._scale / 2,
             places,
@@ -340,33 +343,38 @@ def spread(places: Floats, low: Floats, spacing: float, mesh: Floats) -> None:
 
 
 @part
+def slopes(x: float) -> tuple[float, float, float]:
+    """The derivatives of the weights that `quadratic` gives."""
+    return (x - 0.5, -2 * x, x + 0.5)
+
+
+@part
 def force_at(
-    x: float, y: float, low: Floats, spacing: float, force_x: Floats, force_y: Floats
+    x: float, y: float, low: Floats, spacing: float, potential: Floats
 ) -> tuple[float, float]:
-    """The field at a place, from the nine nodes around it; 0 outside the mesh."""
+    """The sum of the repulsions at a place: half the slope downwards of the potential, which is
+    interpolated between nine nodes; 0 outside the mesh."""
     u = (x - low[0]) / spacing
     v = (y - low[1]) / spacing
     row = math.floor(u + 0.5)
     column = math.floor(v + 0.5)
-    sum_x = 0.0
-    sum_y = 0.0
-    if 1 <= row < force_x.shape[0] - 1 and 1 <= column < force_x.shape[1] - 1:
+    along = 0.0
+    up = 0.0
+    if 1 <= row < potential.shape[0] - 1 and 1 <= column < potential.shape[1] - 1:
         below_x, at_x, above_x = quadratic(u - row)
         below_y, at_y, above_y = quadratic(v - column)
+        slope_below_x, slope_at_x, slope_above_x = slopes(u - row)
+        slope_below_y, slope_at_y, slope_above_y = slopes(v - column)
         for across in range(3):
             weight = below_x if across == 0 else (at_x if across == 1 else above_x)
+            slope = slope_below_x if across == 0 else (slope_at_x if across == 1 else slope_above_x)
             r = row + across - 1
-            sum_x += weight * (
-                below_y * force_x[r, column - 1]
-                + at_y * force_x[r, column]
-                + above_y * force_x[r, column + 1]
-            )
-            sum_y += weight * (
-                below_y * force_y[r, column - 1]
-                + at_y * force_y[r, column]
-                + above_y * force_y[r, column + 1]
-            )
-    return sum_x, sum_y
+            before = potential[r, column - 1]
+            there = potential[r, column]
+            after = potential[r, column + 1]
+            along += slope * (below_y * before + at_y * there + above_y * after)
+            up += weight * (slope_below_y * before + slope_at_y * there + slope_above_y * after)
+    return -along / (2 * spacing), -up / (2 * spacing)
 
 
 @kernel
@@ -374,14 +382,13 @@ def repelled(
     places: Floats,
     low: Floats,
     spacing: float,
-    force_x: Floats,
-    force_y: Floats,
+    potential: Floats,
     factor: float,
     slope: Floats,
 ) -> None:
-    """Add the field at each place, times a factor, to its slope."""
+    """Add the repulsion at each place, times a factor, to its slope."""
     for i in range(places.shape[0]):
-        x, y = force_at(places[i, 0], places[i, 1], low, spacing, force_x, force_y)
+        x, y = force_at(places[i, 0], places[i, 1], low, spacing, potential)
         slope[i, 0] += factor * x
         slope[i, 1] += factor * y
 
@@ -409,8 +416,7 @@ def settled(
     landmarks: Floats,
     low: Floats,
     spacing: float,
-    force_x: Floats,
-    force_y: Floats,
+    potential: Floats,
     factor: float,
     middle: float,
     places: Floats,
@@ -437,7 +443,7 @@ def settled(
         x /= found
         y /= found
         for _ in range(STEPS):
-            push_x, push_y = force_at(x, y, low, spacing, force_x, force_y)
+            push_x, push_y = force_at(x, y, low, spacing, potential)
             sum_x = factor * push_x
             sum_y = factor * push_y
             weights = 0.0

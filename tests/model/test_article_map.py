@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from wikitopics.model.article_map import (
+    DISC,
+    SPACING,
     Field,
     Landmarks,
     aligned,
@@ -14,6 +16,7 @@ from wikitopics.model.article_map import (
     laid_out,
     moved,
     packed,
+    repelled,
     started,
     unpacked,
 )
@@ -42,6 +45,32 @@ def test_an_article_starts_in_its_topics_disc_towards_what_else_it_is_about():
     wanted = TOPICS[5] - TOPICS[4]
     assert 0 < np.linalg.norm(towards) < np.linalg.norm(wanted) / 2
     assert towards @ wanted > 0.99 * np.linalg.norm(towards) * np.linalg.norm(wanted)
+
+
+@pytest.mark.parametrize("left_out", [(), (3,), (0, 1, 2, 3, 4, 5, 6, 7), tuple(range(K))])
+def test_an_articles_start_follows_from_all_pairs_of_topics(left_out):
+    topics = TOPICS + np.random.default_rng(7).normal(0, 0.05, (K, 2))
+    topics[8] = topics[7]  # two at the same place
+    topics[list(left_out)] = np.nan
+    on_map = np.isfinite(topics[:, 0])
+    at = np.where(on_map[:, None], topics, 0.5)
+    away = at - at[:, None]  # of l seen from k
+    apart = np.linalg.norm(away, axis=2)
+    directions = away / np.maximum(apart, 1e-9)[:, :, None]
+    to_others = np.where(on_map, apart, np.inf)
+    np.fill_diagonal(to_others, np.inf)
+    to_nearest = np.minimum(to_others.min(axis=1), 1)
+    wanted = []
+    for article in range(len(ROWS)):
+        entries = slice(ROWS.indptr[article], ROWS.indptr[article + 1])
+        of_article = ROWS.topics[entries]
+        shares = np.square(ROWS.roots[entries].astype(np.float64))
+        leading = of_article[shares.argmax()]
+        shares[of_article == leading] = 0
+        pull = (shares[:, None] * directions[leading, of_article]).sum(axis=0)
+        outwards = pull / np.sqrt(max(shares.sum(), 1e-9))
+        wanted.append(at[leading] + DISC * to_nearest[leading] * outwards)
+    np.testing.assert_allclose(started(ROWS, topics), wanted, rtol=0, atol=1e-12)
 
 
 def test_topics_that_are_not_on_the_map_do_no_harm():
@@ -80,7 +109,11 @@ def test_the_field_is_the_sum_over_all_landmarks():
     field = Field.of(places)
     apart = places[:, None] - places
     kernel = 1 / (1 + np.square(apart).sum(axis=-1))
-    assert field.total == pytest.approx(kernel.sum() - len(places), rel=0.1)
+    assert field.total == pytest.approx(kernel.sum() - len(places), rel=0.001)
+    wanted = (np.square(kernel)[:, :, None] * apart).sum(axis=1)
+    forces = np.zeros_like(places)
+    repelled(places, field.low, SPACING, field.potential, 1.0, forces)
+    assert np.linalg.norm(forces - wanted) < 0.1 * np.linalg.norm(wanted)
 
 
 def test_places_among_landmarks_do_not_depend_on_order_or_threads():
