@@ -257,7 +257,8 @@ class Landmarks:
         """(stop - start, 2) the places of these articles; each is independent of the others, so
         that several threads may share them.
 
-        An article that shares no topic with any landmark is in the middle.
+        An article that shares no topic with any landmark is in the middle; one that the forces
+        would push off the map is in the middle of its nearest landmarks.
         """
         stop = len(rows) if stop is None else stop
         if self._field is None:
@@ -442,6 +443,8 @@ def settled(
             continue
         x /= found
         y /= found
+        places[i, 0] = x
+        places[i, 1] = y
         for _ in range(STEPS):
             push_x, push_y = force_at(x, y, low, spacing, potential)
             sum_x = factor * push_x
@@ -460,5 +463,7 @@ def settled(
             # The step that would end all forces, if the weights stayed as they are.
             x += sum_x / weights
             y += sum_y / weights
-        places[i, 0] = x
-        places[i, 1] = y
+        # An article that has little to do with any landmark may be pushed off the map.
+        if 0 <= x <= 2 * middle and 0 <= y <= 2 * middle:
+            places[i, 0] = x
+            places[i, 1] = y

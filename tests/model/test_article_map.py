@@ -131,6 +131,17 @@ def test_places_among_landmarks_do_not_depend_on_order_or_threads():
     np.testing.assert_array_equal(np.concatenate(list(parts)), at_once)
 
 
+def test_an_article_that_is_pushed_off_the_map_is_among_its_landmarks():
+    # Close to the left edge, where landmarks of another topic repel it to the left.
+    theta = np.zeros((2000, K), np.float32)
+    theta[:20, 0] = 1
+    theta[20:, 1] = 1
+    at = np.where(theta[:, :1] > 0, [0.005, 0.5], [0.01, 0.5])
+    landmarks = Landmarks(Rows.of(theta), K, packed(at))
+    (place,) = unpacked(landmarks.placed(Rows.of(theta[:1])))
+    np.testing.assert_allclose(place, at[0], atol=1e-4)
+
+
 def test_without_landmarks_articles_are_in_the_middle():
     nobody = Landmarks(ROWS.take(np.arange(0)), K, np.empty((0, 2), np.uint16))
     np.testing.assert_allclose(unpacked(nobody.placed(ROWS)), 0.5, atol=1e-4)
