@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model.article_map import (
+    MOST_LANDMARKS,
     Landmarks,
     chosen_landmarks,
     laid_out,
@@ -123,10 +124,9 @@ class Charting:
             topics = self._topic_places(number)
             assert topics is not None
             proportions = self._store.proportions(self._models[number].name, held_out=True)
-            most = len(proportions)
-            if not all_learnt:
-                most = max(LEAST_LANDMARKS, most // ARTICLES_OF_LANDMARK)
-            chosen = chosen_landmarks(len(proportions), most)
+            n = len(proportions)
+            wanted = n if all_learnt else max(LEAST_LANDMARKS, n // ARTICLES_OF_LANDMARK)
+            chosen = chosen_landmarks(n, min(wanted, MOST_LANDMARKS))
             before = self._layouts[number]
             layout = Layout(progress.articles, proportions.take(chosen), topics)
             changes.layouts.append((number, layout))
