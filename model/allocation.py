@@ -330,6 +330,10 @@ class DirichletAllocation(LambdaModel):
         self._start_over(first)
         return self.infer(batch) if self.started_over_from else theta
 
+    @property
+    def waits_to_start_over(self) -> bool:
+        return self._first is not None
+
     @abstractmethod
     def _step(self, batch: Minibatch) -> NDArray[np.float32]:
         """`learn`, as long as topics do not start over."""

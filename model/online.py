@@ -209,6 +209,11 @@ class OnlineModel(ABC):
     # Properties
 
     @property
+    def waits_to_start_over(self) -> bool:
+        """Whether topics may start over from the documents so far, which the model keeps."""
+        return False
+
+    @property
     def threads(self) -> int:
         """The number of threads; it affects the speed, not the result."""
         return self._workers.threads

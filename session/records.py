@@ -243,6 +243,9 @@ class Progress:
     """Number of the first article still to be inferred again; None if there is none. These are the
     newest articles; but if it is negative, those of the last reading, from its absolute value
     on."""
+    stale: bool = False
+    """Whether the topics of all articles so far must be inferred again, since the models' topics
+    have started over."""
     prequential: Annotated[tuple[Scored, ...], JSON] = ()
     """The newest minibatches that together have at least 1,000 articles; none if no model
     forgets."""

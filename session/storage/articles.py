@@ -139,9 +139,12 @@ def insert_articles(
     )
 
 
-def insert_recent(db: Connection, rows: Sequence[dict[str, object]]) -> None:
-    """Store the counts of trained articles, and drop those no longer among the newest."""
+def insert_recent(db: Connection, rows: Sequence[dict[str, object]], *, keeps_first: bool) -> None:
+    """Store the counts of trained articles, and drop those no longer among the newest, but none
+    while the first ones may still be needed (``keeps_first``)."""
     db.executemany("INSERT INTO recent VALUES (:first_seq, :articles, :documents)", rows)
+    if keeps_first:
+        return
     # The articles after a row are counted, not derived from its number: any number of skipped ones
     # may lie in between.
     db.execute(

@@ -305,6 +305,8 @@ class OpenedSession:
         }
         if self._is_of_1_0():
             del columns["again"]
+        if self._format() < database.WITH_MAP:
+            del columns["stale"]
         with database.session_errors(self.path):
             row = database.only_row(self._connection, "progress", columns)
         progress = Progress(**{**row, "prequential": row["prequential"] or ()})

@@ -92,6 +92,9 @@ class Changes:
     drops_articles: bool = False
     """Whether `--keep-articles top` now drops articles that are not among those most about a
     topic."""
+    keeps_first: bool = False
+    """Whether the counts of all articles so far are kept, to infer their topics again when the
+    models' topics have started over."""
     reference: list[Block] = field(default_factory=list)
     """Articles to count the words of topics in, besides those stored."""
     metrics: list[tuple[int, int, int, float, str, float]] = field(default_factory=list)
@@ -279,7 +282,8 @@ class SessionWriter(SessionReader):
             places.insert_layouts(self._db.conn, changes.layouts)
             next_seq = self._write_articles(changes)
             self._db.execute("DELETE FROM pending WHERE id < ?", [first_pending])
-            articles.insert_recent(self._db.conn, counts.pop("recent", []))
+            recent = counts.pop("recent", [])
+            articles.insert_recent(self._db.conn, recent, keeps_first=changes.keeps_first)
             for table, rows in counts.items():
                 self._db.table(table).insert_all(rows)
             if changes.reads_first_articles:

@@ -114,6 +114,24 @@ class Renewal:
         """
         return self._newest(RENEWED_BESIDE * size) if self.renewing else None
 
+    def renew_all(self, changes: Changes) -> None:
+        """Infer all articles so far again, since the models' topics have started over."""
+        first = 0
+        last_part = False
+        while not last_part:
+            seqs, documents = self._store.recent(first, RENEWED_TOGETHER, self._progress.articles)
+            last_part = len(seqs) < RENEWED_TOGETHER
+            if seqs:
+                changes.renewed.append((seqs, self._inferred_now(documents)))
+                first = seqs[-1] + 1
+        self._progress.stale = False
+
+    def _inferred_now(self, documents: Block) -> ArticleTopics:
+        """What is stored of documents as the models infer them while they learn."""
+        batch = documents.minibatch()
+        thetas = [checked_rows(model, "local_proportions", batch) for model in self._models]
+        return stored_topics(self._settings, thetas)
+
     def _newest(self, most: int) -> Old:
         """Read up to this many of those articles that were the newest when the stream last
         doubled."""
@@ -127,9 +145,7 @@ class Renewal:
     def replace_topics(self, old: Old, changes: Changes) -> None:
         """Infer some of the newest articles again with the models as they are now."""
         if old.seqs:
-            batch = old.documents.minibatch()
-            thetas = [checked_rows(model, "local_proportions", batch) for model in self._models]
-            changes.renewed.append((old.seqs, stored_topics(self._settings, thetas)))
+            changes.renewed.append((old.seqs, self._inferred_now(old.documents)))
         self._progress.renew_from = old.go_on_from
         if old.go_on_from is None:
             changes.drops_articles = True

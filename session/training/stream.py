@@ -238,6 +238,8 @@ class Stream:
 
     def work(self) -> Work | None:
         """The work to do before more articles are fed; None if there is none."""
+        if self.progress.stale:
+            return Work(lambda _: self._infer_all_again(), on_committed=True)
         if self._trained_all():
             if self.renewal.is_left:
                 return Work(lambda _: self._infer_again(), on_committed=self.renewal.needs_commit)
@@ -403,6 +405,8 @@ class Stream:
         is_due = schedule.snapshot_due(self._curves.kept_at, before, progress.articles)
         for number in self._started_over:
             self._charting.forget(number, progress.articles, self._changes)
+        if self._started_over and not progress.again:  # a later pass replaces them all anyway
+            progress.stale = True
         if measures or is_due or self._started_over:
             self._curves.keep_topics(progress.articles, self._changes, self._started_over)
         if measures:
@@ -457,6 +461,11 @@ class Stream:
                 progress.pending_offset = 0
         return Block.concatenate(parts)
 
+    def _infer_all_again(self) -> None:
+        """Infer all articles so far again, since topics have started over."""
+        self.renewal.renew_all(self._changes)
+        self.dirty = True
+
     def _infer_again(self) -> None:
         """Infer the next articles again, now that all is learnt."""
         self.renewal.infer_next(self._changes)
@@ -504,6 +513,9 @@ class Stream:
             for number, model in enumerate(self.models):
                 self._changes.models.update(self._rows_of(number, model))
             self._changes.word_counts = self._word_counts
+        # In a later pass, documents are learnt again anyway.
+        waiting = self.passes == 1 and any(model.waits_to_start_over for model in self.models)
+        self._changes.keeps_first = waiting or progress.stale
         first_pending = self._next_pending
         if self._pending:
             first_pending, _ = self._pending[0]

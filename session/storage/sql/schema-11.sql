@@ -9,11 +9,13 @@ CREATE TABLE models (id INTEGER PRIMARY KEY, topics_in_use INTEGER, updates INTE
     arrays BLOB, meetings BLOB);
 -- skips: JSON, the number of skipped articles by reason. renew_from: where the newest articles must still
 -- be inferred again; negative during the last reading. prequential: how the newest minibatches were predicted, if a model has a half-life.
--- again: how many of the articles had been trained before, in an earlier pass.
+-- again: how many of the articles had been trained before, in an earlier pass. stale: whether the topics
+-- of all articles so far must be inferred again, since the topics have started over.
 CREATE TABLE progress (id INTEGER PRIMARY KEY, articles INTEGER, tokens INTEGER, held_out INTEGER,
     crawled INTEGER, pending INTEGER, skipped INTEGER, minibatches INTEGER, pending_offset INTEGER,
     next_seq INTEGER, position TEXT, lap REAL, finished INTEGER, elapsed_seconds REAL, bytes_read INTEGER,
-    committed_at REAL, renew_from INTEGER, skips TEXT, prequential TEXT, again INTEGER);
+    committed_at REAL, renew_from INTEGER, skips TEXT, prequential TEXT, again INTEGER,
+    stale INTEGER);
 -- Word counts of articles crawled but not yet trained, one row per stretch of the crawl.
 CREATE TABLE pending (id INTEGER PRIMARY KEY, documents BLOB);
 CREATE TABLE held_out (id INTEGER PRIMARY KEY, documents BLOB);

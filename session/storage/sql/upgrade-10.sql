@@ -9,6 +9,8 @@ CREATE TABLE told_topics (model INTEGER, topic INTEGER, name TEXT, alive INTEGER
     PRIMARY KEY (model, topic));
 INSERT INTO told_topics SELECT model, topic, ifnull(lasting, name), alive FROM topic_names;
 DROP TABLE topic_names;
+ALTER TABLE progress ADD COLUMN stale INTEGER;
+UPDATE progress SET stale = 0;
 CREATE TABLE layouts (model INTEGER, articles INTEGER, landmarks INTEGER, proportions BLOB, topics BLOB,
     places BLOB, PRIMARY KEY (model, articles));
 CREATE TABLE places (model INTEGER, first_seq INTEGER, layout INTEGER, data BLOB, PRIMARY KEY (model, first_seq));

@@ -17,6 +17,7 @@ from wikitopics.session.records import Progress
 from wikitopics.session.storage import decoding
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.database import connect
+from wikitopics.session.storage.proportions import Proportions
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.counts_file import CountsFile
@@ -153,6 +154,32 @@ def test_topics_that_start_over_are_told_of_while_they_do_and_meet_anew(
         start = reader.started_over_at("lda")
     assert seen == [start, start]
     assert documents[start] == pytest.approx(64)  # those of the last minibatch
+    driver.close()
+
+
+def test_all_stored_topics_are_inferred_again_when_topics_start_over(
+    sessions, corpus, starting_over, monkeypatch
+):
+    monkeypatch.setattr("wikitopics.session.storage.articles.RECENT_ARTICLES", 64)
+    driver = Driver(sessions("s", model=(MODELS["lda"],), documents=657), corpus)
+    while not driver.trainer.progress.stale:
+        driver.act()
+        driver.trainer.commit(0.0, 0)
+    driver.die()  # what is left to do is known after an interruption
+    assert driver.trainer.progress.stale
+    articles = driver.trainer.progress.articles
+    with SessionReader(driver.path) as reader:
+        seqs, documents = reader.recent(0, 10**6, articles)
+    assert len(seqs) == articles > 64
+    driver.act()
+    assert not driver.trainer.progress.stale
+    driver.trainer.commit(0.0, 0)
+    with SessionReader(driver.path) as reader:
+        stored = reader.proportions("lda")
+        assert len(reader.recent(0, 10**6, articles)[0]) < articles
+    (model,) = driver.trainer.models
+    now = Proportions.of(model.local_proportions(documents.minibatch()))
+    assert stored.to_bytes() == now.to_bytes()
     driver.close()
 
 
