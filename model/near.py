@@ -55,26 +55,24 @@ class Rows(NamedTuple):
         topics: NDArray[np.integer],
         proportions: NDArray[np.floating],
     ) -> Rows:
-        """Proportions as a session stores them; each document has at least one."""
-        starts = np.asarray(indptr, np.int64)
-        exact = np.asarray(proportions, np.float64)
-        sums = np.add.reduceat(exact, starts[:-1]) if len(starts) > 1 else np.empty(0)
-        of_entries = np.repeat(np.maximum(sums, 1e-30), np.diff(starts))
-        roots = np.sqrt(exact / of_entries)
-        return cls(starts, np.asarray(topics, np.int32), roots.astype(np.float32))
+        """The largest of the proportions that a session stores; each document has at least one."""
+        values = np.asarray(proportions, np.float64)
+        lengths: NDArray[np.int64] = np.diff(np.asarray(indptr, np.int64))
+        owners = np.repeat(np.arange(len(lengths)), lengths)
+        kept = _compared(values, owners, len(lengths))
+        owners = owners[kept]
+        values = values[kept]
+        sums = np.bincount(owners, values, minlength=len(lengths))
+        roots = np.sqrt(values / np.maximum(sums[owners], 1e-30))
+        starts = np.zeros(len(lengths) + 1, np.int64)
+        np.cumsum(np.bincount(owners, minlength=len(lengths)), out=starts[1:])
+        return cls(starts, np.asarray(topics, np.int32)[kept], roots.astype(np.float32))
 
     @classmethod
     def of(cls, theta: NDArray[np.floating]) -> Rows:
         """The largest of ``theta``, (n, K), whose rows sum to 1."""
         n, K = theta.shape
-        most = min(MOST, K)
-        by_size = np.argsort(-theta, axis=1, kind="stable")[:, :most]
-        largest = np.take_along_axis(theta, by_size, axis=1)
-        kept = largest >= LEAST
-        kept[:, 0] = True
-        indptr = np.zeros(n + 1, np.int64)
-        np.cumsum(kept.sum(axis=1), out=indptr[1:])
-        return cls.of_stored(indptr, by_size[kept], largest[kept])
+        return cls.of_stored(np.arange(n + 1) * K, np.tile(np.arange(K), n), theta.ravel())
 
     def take(self, numbers: NDArray[np.integer]) -> Rows:
         """These documents, in this order."""
@@ -88,9 +86,32 @@ class Rows(NamedTuple):
     def leading(self) -> NDArray[np.int64]:
         """(n,) the largest topic of each document; of equal ones, the first stored."""
         owners = self.owners
-        largest_first = np.lexsort((-self.roots, owners))
-        leading: NDArray[np.int64] = self.topics[largest_first[self.indptr[:-1]]].astype(np.int64)
+        largest = np.zeros(len(self), np.float32)
+        np.maximum.at(largest, owners, self.roots)
+        candidates = np.flatnonzero(self.roots == largest[owners])
+        is_first = np.diff(owners[candidates], prepend=-1) > 0
+        leading: NDArray[np.int64] = self.topics[candidates[is_first]].astype(np.int64)
         return leading
+
+
+def _compared(values: NDArray[np.float64], owners: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
+    """Which proportions are compared: of each of n documents at most `MOST`, of at least `LEAST`,
+    or the largest. Of equal ones, the first come first.
+
+    owners: the document of each, ascending
+    """
+    largest = np.zeros(n)
+    np.maximum.at(largest, owners, values)
+    compared: NDArray[np.bool_] = (values >= LEAST) | (values == largest[owners])
+    lengths = np.bincount(owners[compared], minlength=n)
+    of_long = np.flatnonzero(compared & (lengths > MOST)[owners])
+    if len(of_long):
+        by_size = of_long[np.lexsort((-values[of_long], owners[of_long]))]
+        long = lengths[lengths > MOST]
+        firsts = np.repeat(np.cumsum(long) - long, long)
+        rank = np.arange(len(by_size)) - firsts
+        compared[by_size[rank >= MOST]] = False
+    return compared
 
 
 class Index(NamedTuple):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from wikitopics.model.near import NOBODY, Index, Rows, nearest, nearest_of
+from wikitopics.model.near import MOST, NOBODY, Index, Rows, nearest, nearest_of
 
 
 def proportions(n: int = 300, K: int = 12) -> np.ndarray:
@@ -23,6 +23,21 @@ def test_rows_have_the_largest_topics_and_length_one():
     np.testing.assert_array_equal(rows.leading(), theta.argmax(axis=1))
     few = rows.take(np.array([5, 2, 2]))
     np.testing.assert_array_equal(dense(few, 12), roots[[5, 2, 2]])
+
+
+def test_of_many_topics_the_largest_are_compared():
+    theta = proportions(20, 60) + 0.01
+    theta /= theta.sum(axis=1, keepdims=True)
+    rows = Rows.of(theta)
+    assert np.diff(rows.indptr).tolist() == [MOST] * 20
+    for document in range(20):
+        own = slice(rows.indptr[document], rows.indptr[document + 1])
+        largest = np.sort(np.argsort(-theta[document])[:MOST])
+        np.testing.assert_array_equal(rows.topics[own], largest)
+    equal = Rows.of(np.full((1, 60), 1 / 60))
+    np.testing.assert_array_equal(equal.topics, np.arange(MOST))
+    tiny = Rows.of(np.full((1, 500), 1 / 500))
+    assert len(tiny.topics) == MOST
 
 
 def test_neighbours_are_those_of_all_pairs():
