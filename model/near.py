@@ -57,7 +57,8 @@ class Rows(NamedTuple):
     ) -> Rows:
         """The largest of the proportions that a session stores; each document has at least one."""
         values = np.asarray(proportions, np.float64)
-        lengths: NDArray[np.int64] = np.diff(np.asarray(indptr, np.int64))
+        starts_stored = np.asarray(indptr, np.int64)
+        lengths = starts_stored[1:] - starts_stored[:-1]
         owners = np.repeat(np.arange(len(lengths)), lengths)
         kept = _compared(values, owners, len(lengths))
         owners = owners[kept]
