@@ -34,7 +34,7 @@ FIRST = 512
 """The number of articles from which there is a map of them."""
 LEAST_LANDMARKS = 1_024
 """With fewer articles, all are landmarks."""
-ARTICLES_OF_LANDMARK = 4
+ARTICLES_OF_LANDMARK = 8
 """How many articles there are for each landmark while training goes on, so that a layout takes a
 small part of the time that learning takes."""
 PLACING = 0.02
