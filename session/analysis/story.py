@@ -2,9 +2,9 @@
 pure."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
+from itertools import combinations, groupby, pairwise
 from math import isfinite
 from typing import Any, Literal
 
@@ -31,8 +31,8 @@ CLEAR = 0.005
 BETTER = 0.001
 """A new best value is told if it has improved by at least this part within a doubling of
 articles."""
-MOVED = 0.0005
-"""The least change of a share that is told: 0.05 points."""
+SURE = 3.0
+"""A change of a share is told from this many of its standard errors on."""
 _RESUMED = re.compile(
     r"resumed after (?P<number>\d+(?:\.\d+)?) (?P<unit>s|min|h|d)(?P<cause>: .*)?",
     re.DOTALL,
@@ -57,6 +57,8 @@ class Moment:
     """The topic that it is about; of an area, its largest one."""
     at: float | None = None
     """Its approximate time, in seconds since the epoch; None: not known."""
+    brief: str = ""
+    """The same in few words, for the chart; "" for a moment that is not marked there."""
 
 
 def times(
@@ -109,12 +111,7 @@ def story(
     """
     curves = {model: curve for model, curve in curves.items() if curve.values.size}
     course = max(curves.values(), key=lambda curve: curve.values.size, default=None)
-    moments = []
-    for change in changes[:MOST]:
-        topic: int | None = change.topic if change.other is None else change.other
-        if change.event == "started_over":
-            topic = None  # it is about all of them
-        moments.append(Moment(change.event, change.articles, change.told(), change.model, topic))
+    moments = happenings(changes)[:MOST]
     moments += overtakings(curves, counted)
     moments += restarts(runs, flow, counted)
     moments += moved
@@ -132,6 +129,31 @@ def story(
     moments += waits(log, course, runs)
     moments.sort(key=lambda moment: (moment.articles, moment.at or 0.0), reverse=True)
     return tuple(moments[:MOST])
+
+
+def happenings(changes: Iterable[TopicEvent]) -> list[Moment]:
+    """What became of topics and areas, in the order given; all births of one snapshot are one
+    moment, and so are all deaths."""
+    moments = []
+    for (model, articles, event), alike in groupby(changes, _of_one_look):
+        together = [*alike]
+        if event in ("born", "died") and len(together) > 1:
+            verb = "are born" if event == "born" else "died"
+            topics = ", ".join(f"#{change.topic} {parts(change.name)[0]}" for change in together)
+            words = f"{len(together)} topics {verb}: {topics}"
+            moments.append(Moment(event, articles, words, model, together[0].topic))
+            continue
+        for change in together:
+            topic: int | None = change.topic if change.other is None else change.other
+            if event == "started_over":
+                topic = None  # it is about all of them
+            brief = f"area {change.name}" if event == "area_born" else ""
+            moments.append(Moment(event, articles, change.told(), model, topic, brief=brief))
+    return moments
+
+
+def _of_one_look(change: TopicEvent) -> tuple[str, int, TopicChange]:
+    return change.model, change.articles, change.event
 
 
 def overtakings(curves: Mapping[str, Curve], counted: str) -> list[Moment]:
@@ -158,9 +180,11 @@ def overtakings(curves: Mapping[str, Curve], counted: str) -> list[Moment]:
             other_value = measured(of_second[place])
             if lead[place] > 0:
                 words = f"{first} overtook {second} {when}: {value} against {other_value}"
+                brief = f"{first} overtakes {second}"
             else:
                 words = f"{second} overtook {first} {when}: {other_value} against {value}"
-            moments.append(Moment("ahead", articles, words))
+                brief = f"{second} overtakes {first}"
+            moments.append(Moment("ahead", articles, words, brief=brief))
     return moments
 
 
@@ -239,32 +263,60 @@ def movements(
     names: Sequence[str],
     areas: Sequence[Area],
 ) -> list[Moment]:
-    """The topic and the area whose share rose most and fell most, between each two of ``shares``.
+    """The topic and the area whose share rose most and fell most, between each two of ``shares``,
+    if that is no accident of which articles came (`standard_errors`).
 
     Areas move little, so theirs are told only when the articles have passed a power of two.
     """
     named = [area for area in areas if not area.is_other]
     moments = []
     for (since, before), (articles, now) in pairwise(shares):
-        for kind, topic, movement in _largest_movements(before, now):
+        for kind, topic, movement in _largest_movements(since, before, articles, now):
             words = f"#{topic} {parts(names[topic])[0]} {movement} since {since:,}"
             moments.append(Moment(kind, articles, words, model, topic))
         if named and articles.bit_length() > since.bit_length():
             areas_before = np.array([before[list(area.topics)].sum() for area in named])
             areas_now = np.array([now[list(area.topics)].sum() for area in named])
-            for kind, number, movement in _largest_movements(areas_before, areas_now):
+            for kind, number, movement in _largest_movements(
+                since, areas_before, articles, areas_now
+            ):
                 words = f"area {named[number].name} {movement} since {since:,}"
                 moments.append(Moment(kind, articles, words, model, named[number].topics[0]))
     return moments
 
 
-def _largest_movements(before: NDArray[Any], now: NDArray[Any]) -> Iterator[tuple[Kind, int, str]]:
-    """(direction, place, words) of the share that rose most and of the one that fell most, without
-    those that moved by less than `MOVED`."""
+def standard_errors(
+    since: int, before: NDArray[Any], articles: int, now: NDArray[Any]
+) -> NDArray[np.float64]:
+    """The standard errors of changes of shares: how much shares differ after two numbers of
+    articles if nothing has changed but the articles.
+
+    ``before``, ``now``: the shares after ``since`` and after ``articles``, which is larger. They
+    are sqrt(s (1 - s) (1 / since + 1 / (articles - since))), with s the mean of both shares. For
+    topics are weighted averages over the articles read ([SVI13] Figure 4), and both shares are
+    taken as plain means, one over the earlier articles and one over the later ones. The words of an
+    article go together, so an article counts as one draw: the mean of n draws has the variance
+    s (1 - s) / n, and variances of independent means add up.
+    """
+    shares = np.clip((before.astype(np.float64) + now) / 2, 0, 1)
+    draws = 1 / max(since, 1) + 1 / (articles - since)
+    errors: NDArray[np.float64] = np.sqrt(shares * (1 - shares) * draws)
+    return errors
+
+
+def _largest_movements(
+    since: int, before: NDArray[Any], articles: int, now: NDArray[Any]
+) -> Iterator[tuple[Kind, int, str]]:
+    """(direction, place, words) of the share that rose most and of the one that fell most, among
+    those that moved by at least `SURE` standard errors."""
+    if articles <= since:
+        return
     change = now - before
+    is_sure = np.abs(change) >= SURE * standard_errors(since, before, articles, now)
+    change = np.where(is_sure, change, 0)
     rise = int(np.argmax(change))
     fall = int(np.argmin(change))
-    if change[rise] >= MOVED:
+    if change[rise] > 0:
         yield "up", rise, f"{100 * before[rise]:.2f} to {now[rise]:.2%}, biggest rise"
-    if change[fall] <= -MOVED:
+    if change[fall] < 0:
         yield "down", fall, f"{100 * before[fall]:.2f} to {now[fall]:.2%}, biggest fall"

@@ -79,16 +79,64 @@ def test_what_rose_and_fell_most_since_the_last_doubling():
     now = np.array([0.4, 0.3, 0.3])
     areas = [Area(0, "war", 0.7, (0, 1)), Area(1, "film", 0.3, (2,))]
     names = ["navy, ship", "army", "film, actor"]
-    up, down, *of_areas = story.movements("lda", [(64, before), (130, now)], names, areas)
-    assert (up.words, up.topic) == ("#2 film 20.00 to 30.00%, biggest rise since 64", 2)
-    assert (down.kind, down.words) == ("down", "#0 navy 50.00 to 40.00%, biggest fall since 64")
+    up, down, *of_areas = story.movements("lda", [(640, before), (1300, now)], names, areas)
+    assert (up.words, up.topic) == ("#2 film 20.00 to 30.00%, biggest rise since 640", 2)
+    assert (down.kind, down.words) == ("down", "#0 navy 50.00 to 40.00%, biggest fall since 640")
     assert [moment.topic for moment in of_areas] == [2, 0]
-    within_doubling = story.movements("lda", [(64, before), (100, now)], names, areas)
+    within_doubling = story.movements("lda", [(640, before), (1000, now)], names, areas)
     assert len(within_doubling) == 2, "none of areas"
     with_other = [areas[0], Area(18, "other", 0.3, (2,))]
-    of_areas = story.movements("lda", [(64, before), (130, now)], names, with_other)[2:]
+    of_areas = story.movements("lda", [(640, before), (1300, now)], names, with_other)[2:]
     assert "other" not in " ".join(moment.words for moment in of_areas)
     assert story.movements("lda", [(64, before), (64, before)], names, areas) == []
+
+
+def test_a_movement_is_told_from_three_standard_errors_on():
+    """Of a share of a tenth, after 900 articles and 900 more: sqrt(0.1 * 0.9 * 2 / 900)."""
+    before = np.array([0.1, 0.9])
+    errors = story.standard_errors(900, before, 1_800, before)
+    assert errors.tolist() == pytest.approx([0.01414, 0.01414], abs=1e-5)
+    names = ["navy", "film"]
+
+    def told(change):
+        now = before + [change, -change]
+        return story.movements("lda", [(900, before), (1_800, now)], names, [])
+
+    assert told(0.042) == []
+    assert [moment.kind for moment in told(0.05)] == ["up", "down"]
+    # A large topic moves by more than a small one, whose movement alone is no accident.
+    shares = np.array([0.5, 0.49, 0.01])
+    later = shares + [0.02, -0.029, 0.009]
+    (moved,) = story.movements("lda", [(4_000, shares), (8_000, later)], ["a", "b", "c"], [])
+    assert (moved.kind, moved.topic) == ("up", 2)
+
+
+def test_the_births_of_one_look_are_one_moment():
+    names = {"born": ("film, actor", "navy, ship", "river"), "died": ("theorem", "wine, bottle")}
+    changes = [TopicEvent("lda", 2_000, "split", 3, 9, "opera")]
+    for event, topics in names.items():
+        for topic, name in enumerate(topics):
+            changes.append(TopicEvent("lda", 2_000, event, topic, None, name))
+    changes.append(TopicEvent("lda", 1_000, "born", 7, None, "war"))
+    changes.append(TopicEvent("hdp", 1_000, "born", 8, None, "art"))
+    moments = story.happenings(changes)
+    assert words(moments) == [
+        "#3 splits: #9 opera",
+        "3 topics are born: #0 film, #1 navy, #2 river",
+        "2 topics died: #0 theorem, #1 wine",
+        "#7 war is born",
+        "#8 art is born",
+    ]
+    assert [moment.topic for moment in moments] == [9, 0, 0, 7, 8]
+
+
+def test_overtakings_and_new_areas_are_brief_enough_for_the_chart():
+    area = TopicEvent("lda", 1_500, "area_born", 3, None, "river, jewish")
+    born = TopicEvent("lda", 1_500, "born", 3, None, "film")
+    lda = curve((100, 2000), (200, 1500))
+    hdp = curve((100, 1900), (200, 1600))
+    moments = story.story({"lda": lda, "hdp": hdp}, [area, born], RUNS, [], [], [])
+    assert {moment.brief for moment in moments} == {"", "area river, jewish", "lda overtakes hdp"}
 
 
 def test_the_first_point_after_each_power_of_two():
