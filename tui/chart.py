@@ -214,7 +214,8 @@ class Picture(Lines):
                 codes[blank, column] = ord(sign)
                 owners[blank, column] = owner
         best_row = chart.row(self.drawing.best)
-        placed = words_in(chart, f"best {self.drawing.value(self.drawing.best)}", best_row)
+        best = f"best {self.drawing.value(self.drawing.best)}"
+        placed = words_in(chart, best, best_row, self.drawing.pins)
         if best_row is not None:
             after = 0
             for words in placed:
@@ -225,11 +226,13 @@ class Picture(Lines):
             dotted &= chart.codes[best_row] == 0
             codes[best_row, dotted] = ord("·")
             owners[best_row, dotted] = faint
-        for row, column, text in placed:
+        for row, column, text, sign_at in placed:
             end = column + len(text)
             codes[row, max(column - 1, 0) : end + 1] = 0
             codes[row, column:end] = [ord(sign) for sign in text]
             owners[row, column:end] = faint
+            if sign_at is not None:
+                owners[row, sign_at] = accent
         return [[(text, inks[owner]) for text, owner in row] for row in runs(codes, owners)]
 
     def _ink(self, series: Series) -> str:

@@ -13,7 +13,7 @@ from wikitopics.session.metrics import SCORES, Metric
 from wikitopics.session.records import Curve
 from wikitopics.session.sources import singular
 from wikitopics.tui.axes import duration
-from wikitopics.tui.plot import Drawing, Series
+from wikitopics.tui.plot import Drawing, Pin, Series
 from wikitopics.tui.session_view import Choice, SessionView
 from wikitopics.tui.text import age, bar, clock, count, measured, plural, short, visible
 
@@ -55,9 +55,17 @@ def measurement_caption(session: SessionView, choice: Choice) -> str:
     return caption
 
 
-def drawing(session: SessionView, choice: Choice, x_kind: str, *, turns: bool = True) -> Drawing:
+def drawing(
+    session: SessionView,
+    choice: Choice,
+    x_kind: str,
+    *,
+    turns: bool = True,
+    pins: Sequence[tuple[int, str, str]] = (),
+) -> Drawing:
     """The curves of the selected metric and models over articles, words or running time. ``turns``:
-    with marks where topics came and went."""
+    with marks where topics came and went. ``pins``: (articles, sign, words) of what is to be marked
+    beside the curves, the newest first."""
     metric = session.metric(choice.metric)
     drawn: list[Series] = []
     reference: Curve | None = None
@@ -76,10 +84,14 @@ def drawing(session: SessionView, choice: Choice, x_kind: str, *, turns: bool = 
         find_best = np.min if metric.better == "lower" else np.max
         best = float(find_best(values))
     value: Callable[[float], str] = count if metric.whole else measured
+    places = _placed([articles for articles, _, _ in pins], reference, x_kind)
     all_lines = Drawing(
         series=tuple(drawn),
         marks=_placed(restarts, reference, x_kind),
         turns=_turns(session, choice, reference, x_kind) if turns else (),
+        pins=tuple(
+            Pin(x, sign, visible(words)) for x, (_, sign, words) in zip(places, pins, strict=False)
+        ),
         value=value,
         change=partial(difference, whole=metric.whole),
         best=best,

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.cells import cell_len
 
 from wikitopics.tui.axes import Axis, Floats, every_nth, fitted, plain, scaled, ticks
 from wikitopics.tui.cuts import Cut, first_cut, fit
@@ -33,6 +34,14 @@ class Series:
     label."""
 
 
+class Pin(NamedTuple):
+    """Something that happened, marked beside the lines."""
+
+    x: float
+    sign: str
+    text: str
+
+
 @dataclass(frozen=True, eq=False)
 class Drawing:
     """The contents of a chart, handed over as a whole."""
@@ -42,6 +51,8 @@ class Drawing:
     """Values of x with a faint vertical line, where the trainer was started again."""
     turns: tuple[tuple[float, bool], ...] = ()
     """Values of x where something began (true) or ended, marked on the axis."""
+    pins: tuple[Pin, ...] = ()
+    """The newest first."""
     x_name: str = "articles"
     label_x: Callable[[float], str] = plain
     needless: str = ""
@@ -218,29 +229,40 @@ class Words(NamedTuple):
     row: int
     column: int
     text: str
+    sign: int | None = None
+    """The column of a pin's sign among them; None for words without one."""
 
 
 EARLIER = "⋯ earlier"
+PINNED = 4
+"""The most pins: the newest that have room."""
+ROOM_FOR_WORDS = 12
+"""The height of a plotting area from which pins have words."""
 
 
-def words_in(chart: Plot, best: str, best_row: int | None) -> list[Words]:
+def words_in(chart: Plot, best: str, best_row: int | None, pins: Sequence[Pin] = ()) -> list[Words]:
     """The words for which there is room: each is whole, and covers neither a line nor other words.
 
-    ``best``: the words for the best value, for its row.
+    ``best``: the words for the best value, for its row. ``pins``: the newest first; each stands in
+    its column, as near to a line as it can.
     """
     placed: list[Words] = []
     height, width = chart.codes.shape
     free = chart.codes == 0
 
-    def place(text: str, rows: Sequence[int], columns: Sequence[int]) -> None:
-        """Place this at the first of the places that is free, with a blank on both sides."""
+    def place(
+        text: str, rows: Sequence[int], columns: Sequence[int], sign: int | None = None
+    ) -> bool:
+        """Place this at the first of the places that is free, with a blank on both sides; returns
+        whether there is one."""
         for row in rows:
             for column in columns:
                 around = slice(max(column - 1, 0), column + len(text) + 1)
-                if column + len(text) <= width and free[row, around].all():
-                    placed.append(Words(row, column, text))
+                if 0 <= column <= width - len(text) and free[row, around].all():
+                    placed.append(Words(row, column, text, sign))
                     free[row, around] = False
-                    return
+                    return True
+        return False
 
     if chart.cut is not None:
         # From the edge of the picture that the line comes from.
@@ -248,6 +270,28 @@ def words_in(chart: Plot, best: str, best_row: int | None) -> list[Words]:
         place(EARLIER, rows, [max(chart.cut.column - len(EARLIER), 0)])
     if best_row is not None:
         place(best, [best_row], range(1, max(width - len(best), 1)))
+    n_pinned = 0
+    for pin in pins:
+        column = chart.column(pin.x)
+        if not 0 <= column < width or n_pinned == PINNED:
+            continue
+        lit = np.flatnonzero(chart.codes[:, column])
+        if not lit.size:
+            continue
+        away = np.abs(np.arange(height)[:, None] - lit).min(axis=1)
+        rows = np.argsort(away, kind="stable").tolist()
+        before = f"{pin.text} {pin.sign}"
+        has_words = height >= ROOM_FOR_WORDS and cell_len(pin.text) == len(pin.text)
+        is_placed = has_words and (
+            place(f"{pin.sign} {pin.text}", rows, [column], column)
+            or place(before, rows, [column - len(before) + 1], column)
+        )
+        is_beside_another = any(
+            words.sign is not None and abs(words.sign - column) <= 1 for words in placed
+        )
+        if not is_placed and not is_beside_another:
+            is_placed = place(pin.sign, rows, [column], column)
+        n_pinned += is_placed
     return placed
 
 

@@ -8,6 +8,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
 
+from wikitopics.session.analysis.spotlight import TURN, Spot, spotlight
 from wikitopics.session.analysis.story import SCORE, SPANS, Moment, doublings, movements, story
 from wikitopics.session.metrics import Metric
 from wikitopics.session.records import ArticleRow, TopicRow
@@ -24,7 +25,7 @@ from wikitopics.tui.topic_list import TopicList, topics_title
 from wikitopics.tui.topic_order import featured
 from wikitopics.tui.views.articles import Reading, for_measuring
 from wikitopics.tui.views.atlas import TopicAtlas
-from wikitopics.tui.views.log import Log, Story, ticker
+from wikitopics.tui.views.log import MOMENTS, Log, Spotlight, Story, ticker
 from wikitopics.tui.views.view import A_TOPIC, FAR, View, next_choice
 
 # Small charts beside the large one: the models' other metrics at a glance.
@@ -108,6 +109,11 @@ def _present(session: SessionView) -> float | None:
     return session.at if session.as_of is None and session.status.lively else None
 
 
+def _turn(session: SessionView) -> int:
+    """The number of the turn that the line below the topics and the spotlight are at."""
+    return int(session.at / TURN)
+
+
 class Dashboard(View):
     """Panels side by side if the terminal is wide, otherwise one below another."""
 
@@ -126,6 +132,7 @@ class Dashboard(View):
 
     x_kind = X_KINDS[0]
     _moments: tuple[Moment, ...] = ()
+    _spot: Spot | None = None
 
     def compose(self) -> ComposeResult:
         with Container(id="panels"):
@@ -140,6 +147,7 @@ class Dashboard(View):
                 yield Lines(id="flow", classes="panel")
                 yield Reading(id="reading")
                 yield TopicCard(id="card")
+                yield Spotlight(id="spotlight")
                 yield Story(id="story")
 
     def on_mount(self) -> None:
@@ -158,12 +166,18 @@ class Dashboard(View):
         chart = self.query_one(Chart)
         is_read = not session.models or (session.models[0], self.choice.metric) in session.curves
         if is_read:  # otherwise the metric has just been chosen
-            chart.draw(drawing(session, self.choice, self.x_kind))
+            pins = [
+                (moment.articles, MOMENTS[moment.kind][0], moment.brief)
+                for moment in self._moments
+                if moment.brief and (moment.kind != "ahead" or self.choice.metric == SCORE.name)
+            ]
+            chart.draw(drawing(session, self.choice, self.x_kind, pins=pins))
         self._entitle()
         for flow in self.query("#flow, #flow-brief").results(Lines):
             flow.show_lines(partial(flow_lines, session, self.choice.ascii_only))
 
         self._show_story(session)
+        self._show_spotlight(session)
         topics = self.query_one(TopicList)
         topics.show_topics(session, self.choice, self.sought)
         title, below = topics_title(session, self.choice, self.sought)
@@ -171,7 +185,7 @@ class Dashboard(View):
         if self._moments and not has_story_in_sight:  # there is room for one moment
             title += f" · {session.topics_after(model)}"
             several = len(self.choice.models_of(session)) > 1
-            below = ticker(self._moments, several, _present(session))
+            below = ticker(self._moments, several, _present(session), _turn(session), self._spot)
         name(topics, title, below)
         self.fill_titles(topics, session)
 
@@ -195,6 +209,7 @@ class Dashboard(View):
         happened."""
         if self.fillings.get("story", ())[:1] != (self.host.path,):
             self._moments = ()  # they are those of another session
+            self._spot = None
         models = self.choice.models_of(session)
         marks = {model: marks_of(self, session, model) for model in models}
         self.query_one(Story).show_moments(self._moments, marks, _present(session))
@@ -234,6 +249,29 @@ class Dashboard(View):
         self._moments = await self.ask(derived)
         self.again()
 
+    def _show_spotlight(self, session: SessionView) -> None:
+        """Show the article in the spotlight; none in a replay, since articles are known as they are
+        now."""
+        if session.as_of is not None:
+            self._spot = None
+        self.query_one(Spotlight).show_spot(self._spot)
+        model = self.choice.model_of(session)
+        turn = _turn(session)
+        self.fill(
+            "spotlight",
+            (model, turn, session.as_of is None),
+            partial(self._fill_spotlight, model, turn, session),
+        )
+
+    async def _fill_spotlight(self, model: str, turn: int, session: SessionView) -> None:
+        if session.as_of is not None:
+            return
+        atlas = session.atlases.get(model)
+        self._spot = await self.ask(
+            lambda reader: spotlight(reader, model, turn, atlas), aside=True
+        )
+        self.query_one(Spotlight).show_spot(self._spot)
+
     def _show_card(self, session: SessionView) -> None:
         """Show one topic in more detail: the one selected here, or the one that matters most."""
         model = self.choice.model_of(session)
@@ -266,9 +304,11 @@ class Dashboard(View):
         if not isinstance(row, tuple):
             super().open_row(row)
             return
-        moment: Moment
-        moment, _ = row  # of the story
-        if moment.kind in ("wait", "restart"):
+        moment: Moment | Spot
+        moment, _ = row  # of the story, or of the spotlight
+        if isinstance(moment, Spot):
+            super().open_row(moment.article)
+        elif moment.kind in ("wait", "restart"):
             self.host.call_later(self.host.action_view, Log.TITLE)
         elif moment.topic is not None:
             if moment.model != self.model:  # the view of topics shows those of one model
@@ -312,10 +352,13 @@ class Dashboard(View):
 
     def chosen_article(self) -> ArticleRow | None:
         reading = self.query_one(Reading)
-        if reading.current is None or not reading.has_focus:
-            return None
-        article, _ = reading.current
-        return article
+        spot = self._spot
+        if reading.has_focus and reading.current is not None:
+            article, _ = reading.current
+            return article
+        if spot is not None and self.query_one(Spotlight).has_focus:
+            return spot.article
+        return None
 
     def copied(self) -> str:
         row = self.query_one(TopicList).topic

@@ -1,4 +1,5 @@
-"""Log: the events of this session; and the story that the dashboard tells of it."""
+"""Log: the events of this session; and the story that the dashboard tells of it, with the article
+in the spotlight."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -6,6 +7,7 @@ from math import inf
 
 from textual.app import ComposeResult
 
+from wikitopics.session.analysis.spotlight import Spot
 from wikitopics.session.analysis.story import Kind, Moment
 from wikitopics.session.records import Event
 from wikitopics.tui.follow import LOG_LINES
@@ -25,14 +27,12 @@ LEAST = 20
 """The minimum width of a message's line, in cells, however narrow the list is."""
 LEAST_OF_STORY = 16
 """The same for a moment of the story."""
-WHEN = 11
-"""Cells of the time of a moment."""
 NEWEST = 5
 """How many moments a ticker shows in turn."""
-TURN = 4.0
-"""For how many seconds it shows each."""
 FRESH = 60.0
-"""For how many seconds a moment is so new that its number of articles says more than its age."""
+"""For how many seconds a moment is told with its age rather than with its time; for how many the
+ticker tells nothing else once all topics have started over."""
+DAY = 86_400
 
 Fact = tuple[str, str, str]
 """Name, value, ink of the value."""
@@ -65,11 +65,15 @@ class Facts(Folded[Fact]):
 
 
 def when(moment: Moment, now: float | None) -> str:
-    """How long ago the moment was; if ``now`` is None, after how many articles: "at 12,000"."""
+    """When the moment was: "12 s ago", then "12:04", from a day on "28 Nov"; if ``now`` is None,
+    after how many articles: "at 12,000"."""
     if now is None or moment.at is None:
         return f"at {count(moment.articles)}"
     seconds = now - moment.at
-    return f"{age(seconds)} ago" if seconds >= 60 else "just now"
+    if seconds < FRESH:
+        return f"{age(seconds)} ago"
+    form = "%H:%M" if seconds < DAY else "%d %b"
+    return time.strftime(form, time.localtime(moment.at))
 
 
 def in_words(moment: Moment, several: bool) -> str:
@@ -79,26 +83,37 @@ def in_words(moment: Moment, several: bool) -> str:
     return visible(moment.words)
 
 
-def ticker(moments: Sequence[Moment], several: bool, now: float | None) -> str:
+def ticker(
+    moments: Sequence[Moment],
+    several: bool,
+    now: float | None,
+    turn: int,
+    spot: Spot | None = None,
+) -> str:
     """One of the newest moments, in one line: each in turn, or the newest if ``now`` is None.
 
-    That all topics have started over is told at once, for as long as a round takes. A best value
-    that is no longer the best is left out, as it would contradict the chart.
+    That all topics have started over is told at once. A best value that is no longer the best is
+    left out, as it would contradict the chart. With an article in the spotlight, it has every other
+    turn.
     """
     moment = moments[0]
-    since = None
+    started_over = []
     if now is not None:
         started_over = [
             moment
             for moment in moments
-            if moment.kind == "started_over" and _seconds_since(moment, now) < NEWEST * TURN
+            if moment.kind == "started_over" and _seconds_since(moment, now) < FRESH
         ]
         in_turn = started_over or _in_force(moments)[:NEWEST]
-        moment = in_turn[int(now / TURN) % len(in_turn)]
-        if _seconds_since(moment, now) >= FRESH:
-            since = now
+        moment = in_turn[turn // 2 % len(in_turn)]
+    if spot is not None and turn % 2 and not started_over:
+        return f"{spot.heading} · {_spot_in_words(spot)}"
     sign, _, _ = MOMENTS[moment.kind]
-    return f"{when(moment, since)} {sign} {in_words(moment, several)}"
+    return f"{when(moment, now)} {sign} {in_words(moment, several)}"
+
+
+def _spot_in_words(spot: Spot) -> str:
+    return visible(f"{spot.article.title}: {spot.words}")
 
 
 def _seconds_since(moment: Moment, now: float) -> float:
@@ -126,6 +141,8 @@ class Story(Folded[Moment]):
     empty = " births and records will appear here"
     _marks: Mapping[str, Marks] = {}
     _now: float | None = None
+    _column = 0
+    """Cells of the times."""
 
     def show_moments(
         self,
@@ -135,22 +152,50 @@ class Story(Folded[Moment]):
     ) -> None:
         """Show these moments. ``marks``: those of each model. ``now``: seconds since the epoch, or
         None."""
-        # All ages are redrawn together, once a minute.
-        minute = None if now is None else now // 60 * 60
-        if (moments, marks, minute) != (self.items, self._marks, self._now):
+        if now is not None:
+            # Times stay as they are, but the ages of fresh moments change every second.
+            is_fresh = any(_seconds_since(moment, now) < FRESH + 1 for moment in moments)
+            now = float(int(now)) if is_fresh else now // 60 * 60
+        if (moments, marks, now) != (self.items, self._marks, self._now):
             self.items = moments
             self._marks = marks
-            self._now = minute
+            self._now = now
+            self._column = max((len(when(moment, now)) for moment in moments), default=0)
             self.refold()
 
     def fold(self, item: Moment, width: int) -> list[Line]:
         sign, ink, _ = MOMENTS[item.kind]
-        head: Line = [(f"{when(item, self._now):>{WHEN}} ", "faint"), (f"{sign} ", ink)]
+        head: Line = [(f" {when(item, self._now):>{self._column}} ", "faint"), (f"{sign} ", ink)]
         marks = self._marks.get(item.model or "")
         if marks is not None and item.topic is not None:
             head += marks.dot(item.topic)
         words = in_words(item, len(self._marks) > 1)
         return _hanging(head, words, "", width, LEAST_OF_STORY)
+
+
+class Spotlight(Folded[Spot]):
+    """The article in the spotlight; a click or Enter opens its card."""
+
+    BORDER_TITLE = "Spotlight"
+    selectable = stays_on_top = opens_at_once = True
+    empty = " what stands out among the articles will appear here"
+
+    def show_spot(self, spot: Spot | None) -> None:
+        self.show_items(() if spot is None else (spot,))
+        heading = f" · {spot.heading}" if spot is not None else ""
+        name(self, f"Spotlight{heading}")
+
+    def fold(self, item: Spot, width: int) -> list[Line]:
+        lines: list[Line] = []
+        title_left = len(visible(item.article.title).replace(" ", ""))
+        for text in folded(_spot_in_words(item), width - 1):
+            # The title may end within the line; folding takes blanks only.
+            end = 0
+            while end < len(text) and title_left > 0:
+                title_left -= text[end] != " "
+                end += 1
+            lines.append([(" ", ""), (text[:end], "strong"), (text[end:], "")])
+        return lines
 
 
 def _hanging(head: Line, text: str, ink: str, width: int, least: int) -> list[Line]:

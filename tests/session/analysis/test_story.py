@@ -99,14 +99,14 @@ def test_a_movement_is_told_from_three_standard_errors_on():
     names = ["navy", "film"]
 
     def told(change):
-        now = before + [change, -change]
+        now = before + np.array([change, -change])
         return story.movements("lda", [(900, before), (1_800, now)], names, [])
 
     assert told(0.042) == []
     assert [moment.kind for moment in told(0.05)] == ["up", "down"]
     # A large topic moves by more than a small one, whose movement alone is no accident.
     shares = np.array([0.5, 0.49, 0.01])
-    later = shares + [0.02, -0.029, 0.009]
+    later = shares + np.array([0.02, -0.029, 0.009])
     (moved,) = story.movements("lda", [(4_000, shares), (8_000, later)], ["a", "b", "c"], [])
     assert (moved.kind, moved.topic) == ("up", 2)
 
