@@ -12,6 +12,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from wikitopics.session.analysis.spotlight import MEANINGS
 from wikitopics.session.wording import FOUND_SIGNS
 from wikitopics.tui.bars import STATES
 from wikitopics.tui.inks import ASCII_DOT, DOT
@@ -53,6 +54,7 @@ def legend(*, ascii_only: bool) -> Iterator[tuple[str, Sequence[tuple[str, str]]
         sizes = SIGNS
     yield "The trainer", [(sign, words.lower()) for sign, words, _ in STATES.values()]
     yield "What happened", [(sign, words) for sign, _, words in MOMENTS.values()]
+    yield "The spotlight", [("", words) for words in MEANINGS.values()]
     topics = [
         (dot, "a topic, in the colour of its area; grey: it belongs to none"),
         (every_other(bars), "its share since half as many articles had been read"),

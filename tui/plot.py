@@ -2,7 +2,7 @@
 colours."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -251,12 +251,12 @@ def words_in(chart: Plot, best: str, best_row: int | None, pins: Sequence[Pin] =
     free = chart.codes == 0
 
     def place(
-        text: str, rows: Sequence[int], columns: Sequence[int], sign: int | None = None
+        rows: Iterable[int], choices: Sequence[tuple[str, int]], sign: int | None = None
     ) -> bool:
-        """Place this at the first of the places that is free, with a blank on both sides; returns
-        whether there is one."""
+        """Place one of these (text, column) in the first of the rows in which one is free, with a
+        blank on both sides; returns whether there is one."""
         for row in rows:
-            for column in columns:
+            for text, column in choices:
                 around = slice(max(column - 1, 0), column + len(text) + 1)
                 if 0 <= column <= width - len(text) and free[row, around].all():
                     placed.append(Words(row, column, text, sign))
@@ -267,9 +267,9 @@ def words_in(chart: Plot, best: str, best_row: int | None, pins: Sequence[Pin] =
     if chart.cut is not None:
         # From the edge of the picture that the line comes from.
         rows = range(height) if chart.cut.above else range(height - 1, -1, -1)
-        place(EARLIER, rows, [max(chart.cut.column - len(EARLIER), 0)])
+        place(rows, [(EARLIER, max(chart.cut.column - len(EARLIER), 0))])
     if best_row is not None:
-        place(best, [best_row], range(1, max(width - len(best), 1)))
+        place([best_row], [(best, column) for column in range(1, max(width - len(best), 1))])
     n_pinned = 0
     for pin in pins:
         column = chart.column(pin.x)
@@ -279,18 +279,17 @@ def words_in(chart: Plot, best: str, best_row: int | None, pins: Sequence[Pin] =
         if not lit.size:
             continue
         away = np.abs(np.arange(height)[:, None] - lit).min(axis=1)
-        rows = np.argsort(away, kind="stable").tolist()
-        before = f"{pin.text} {pin.sign}"
-        has_words = height >= ROOM_FOR_WORDS and cell_len(pin.text) == len(pin.text)
-        is_placed = has_words and (
-            place(f"{pin.sign} {pin.text}", rows, [column], column)
-            or place(before, rows, [column - len(before) + 1], column)
-        )
+        nearest = np.argsort(away, kind="stable").tolist()
+        is_placed = False
+        if height >= ROOM_FOR_WORDS and cell_len(pin.text) == len(pin.text):
+            after = (f"{pin.sign} {pin.text}", column)
+            before = (f"{pin.text} {pin.sign}", column - len(pin.text) - 1)
+            is_placed = place(nearest, [after, before], column)
         is_beside_another = any(
             words.sign is not None and abs(words.sign - column) <= 1 for words in placed
         )
         if not is_placed and not is_beside_another:
-            is_placed = place(pin.sign, rows, [column], column)
+            is_placed = place(nearest, [(pin.sign, column)], column)
         n_pinned += is_placed
     return placed
 

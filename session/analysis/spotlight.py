@@ -4,7 +4,7 @@ What it shows depends only on the session as it is and on the number of the turn
 screens show the same. It looks at the newest articles, however many there are.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -42,6 +42,12 @@ COMPANY = 10
 """An article is alone only if so many others have its largest topic."""
 
 Kind = Literal["strange", "bridge", "pure", "edge"]
+MEANINGS: Mapping[Kind, str] = {
+    "strange": "a strange mixture: unlike the other new articles with the same largest topic",
+    "bridge": "a bridge: about two topics that are far apart; typical titles of both",
+    "pure": "a topic at its purest: its most typical article",
+    "edge": "at the edge: on the map, far from the new articles about its topic; what it is beside",
+}
 Floats = NDArray[np.floating]
 Numbers = NDArray[np.integer]
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from wikitopics.tui.axes import Axis, ago, duration, plain, ticks
 from wikitopics.tui.cuts import fit
 from wikitopics.tui.dots import PATTERNS, dashed, sample, spans
-from wikitopics.tui.plot import Drawing, Frame, Series, plot, ticks_below
+from wikitopics.tui.plot import PINNED, Drawing, Frame, Pin, Series, plot, ticks_below, words_in
 from wikitopics.tui.text import bar, spark
 
 UNIT = Axis(0.0, 1.0)
@@ -231,3 +231,37 @@ def test_labels_of_the_time_of_day_have_one_format_and_are_evenly_far_apart():
         line = ticks_below(placed, 5, width)
         assert all(text in line for _, text in placed)
     assert [text for _, text in labels(600.0, 1_200.0, 30)] == ["01:10", "01:15", "01:20"]
+
+
+def pinned(picture, *pins):
+    """The words of these pins, the newest first, by row and column."""
+    return {(row, column): text for row, column, text, _ in words_in(picture, "", None, pins)}
+
+
+def test_pins_stand_in_their_column_beside_the_line_and_cover_nothing():
+    line = Series("lda", np.linspace(0, 100, 101), np.linspace(100, 0, 101))
+    picture = plot(Drawing((line,)), Frame(60, 20, log_x=False))
+    pins = [Pin(95.0, "◇", "area film"), Pin(50.0, "»", "a overtakes b"), Pin(500.0, "◇", "later")]
+    placed = words_in(picture, "", None, pins)
+    assert {words.text for words in placed} == {"area film ◇", "» a overtakes b"}
+    for row, column, text, sign in placed:
+        assert text[sign - column] in "◇»"
+        assert not picture.codes[row, column : column + len(text)].any()
+        lit = np.flatnonzero(picture.codes[:, sign])
+        assert np.abs(lit - row).min() <= 5
+    at = {words.sign for words in placed}
+    assert at == {picture.column(95.0), picture.column(50.0)}
+
+
+def test_pins_are_few_and_only_signs_without_room_for_words():
+    line = Series("lda", np.linspace(0, 100, 101), np.linspace(100, 0, 101))
+    drawing = Drawing((line,))
+    pins = [Pin(float(x), "◇", f"area {x}") for x in range(98, 20, -7)]
+    picture = plot(drawing, Frame(60, 20, log_x=False))
+    newest = {f"area {x}" for x in (98, 91, 84, 77)}
+    assert {words.strip("◇ ") for words in pinned(picture, *pins).values()} == newest
+    low = plot(drawing, Frame(60, 8, log_x=False))
+    assert {*pinned(low, *pins).values()} == {"◇"}
+    assert len(pinned(low, *pins)) == PINNED
+    assert len(pinned(low, pins[0], pins[0])) == 1, "one over the other says nothing more"
+    assert pinned(picture, Pin(50.0, "◇", "日本")).popitem()[1] == "◇"

@@ -11,14 +11,16 @@ from textual.command import CommandPalette
 
 from tests.session.rows import sql
 from tests.tui import canned, seeing
+from wikitopics.session.analysis.spotlight import Spot
 from wikitopics.session.analysis.story import Moment
+from wikitopics.session.records import ArticleRow
 from wikitopics.session.storage.writer import HeartbeatWriter
 from wikitopics.tui.bars import window_title
 from wikitopics.tui.chart import Chart
 from wikitopics.tui.main_screen import EVERYWHERE
 from wikitopics.tui.topic_list import TopicList
 from wikitopics.tui.views.dashboard import Dashboard, SmallChart
-from wikitopics.tui.views.log import Story, ticker, when
+from wikitopics.tui.views.log import Spotlight, Story, ticker, when
 
 
 async def test_any_size_at_any_moment(shown, live):
@@ -296,24 +298,31 @@ async def test_a_restart_leads_to_the_log_which_leaves_topics_to_the_story(shown
         await seeing.press(pilot, "enter", shows="renamed: #6")
 
 
-def test_ages_are_short_and_the_ticker_turns_only_in_the_present():
+def test_times_are_ages_at_first_and_the_ticker_turns_only_in_the_present(monkeypatch):
+    monkeypatch.setattr("time.localtime", time.gmtime)
     moments = tuple(Moment("count", n, f"{n} read", at=0.0) for n in range(9, 0, -1))
-    assert [when(moments[0], now) for now in (-5.0, 59.0, 119.0, 7_300.0, 3e5, None)] == [
-        "just now",
-        "just now",
-        "119 s ago",
-        "2.0 h ago",
-        "3 d ago",
-        "at 9",
-    ]
+    times = [when(moments[0], now) for now in (-5.0, 59.0, 60.0, 7_300.0, 3e5, None)]
+    assert times == ["<1 s ago", "59 s ago", "00:00", "00:00", "01 Jan", "at 9"]
     newest = {f"{number} read" for number in (9, 8, 7, 6, 5)}
-    shown = {ticker(moments, False, 4.0 * turn)[-6:] for turn in range(12)}
-    assert shown == newest
-    assert ticker(moments, False, None) == "at 9 ○ 9 read"
-    assert {ticker(moments, False, 8.0)[:4], ticker(moments, False, 90.0)[:8]} == {
-        "at 7",
-        "90 s ago",
-    }
+    assert {ticker(moments, False, 90.0, turn)[-6:] for turn in range(20)} == newest
+    assert ticker(moments, False, None, 7) == "at 9 ○ 9 read"
+    assert ticker(moments, False, 40.0, 4)[:8] == "40 s ago"
+
+
+def article(seq, title):
+    return ArticleRow(seq, seq, title, 1, 300, "trained", (("lda", 0, 0.5),))
+
+
+def test_the_spotlight_has_every_other_turn_of_the_ticker_unless_topics_have_started_over():
+    spot = Spot("bridge", "a bridge", article(1, "\x1bWine"), "46% region; 39% books")
+    count = Moment("count", 9, "9 read", at=0.0)
+    shown = [ticker((count,), False, 90.0, turn, spot) for turn in range(4)]
+    assert shown[0] == shown[2]
+    assert shown[1] == shown[3] == "a bridge · \\x1bWine: 46% region; 39% books"
+    assert ticker((count,), False, None, 1, spot) == shown[1]
+    started_over = Moment("started_over", 5, "all topics started over", "lda", at=80.0)
+    shown = [ticker((count, started_over), False, 90.0, turn, spot) for turn in range(4)]
+    assert set(shown) == {"10 s ago ↺ all topics started over"}
 
 
 def test_the_ticker_tells_a_start_over_at_once_and_no_value_that_is_not_the_best():
@@ -325,7 +334,42 @@ def test_the_ticker_tells_a_start_over_at_once_and_no_value_that_is_not_the_best
         Moment("best", 4, "1,866", "lda", at=60.0),
         Moment("best", 4, "1,900", "hdp", at=60.0),
     )
-    soon = {ticker(moments, False, 101.0 + 4 * turn) for turn in range(4)}
-    later = {ticker(moments, False, 121.0 + 4 * turn).split()[-1] for turn in range(8)}
-    assert soon == {"at 5 ↺ all topics started over"}
+    soon = {ticker(moments, False, 101.0 + turn, turn) for turn in range(4)}
+    later = {ticker(moments, False, 161.0 + turn, turn).split()[-1] for turn in range(16)}
+    assert {words.partition(" ago ")[2] for words in soon} == {"↺ all topics started over"}
     assert later == {"1,782", "rise", "over", "1,900"}
+
+
+async def test_the_spotlight_opens_the_card_of_its_article(shown, two_models, monkeypatch):
+    spots = [Spot("pure", f"turn {turn}", article(7, f"Title {turn}"), "x") for turn in range(2)]
+
+    def found(reader, model, turn, atlas):
+        assert atlas.grouping.topics.size
+        return spots[turn % 2]
+
+    monkeypatch.setattr("wikitopics.tui.views.dashboard.spotlight", found)
+    monkeypatch.setattr("wikitopics.tui.views.dashboard.TURN", 0.5)
+    async with shown(two_models, size=(120, 40)) as (app, pilot):
+        for turn in range(2):
+            await seeing.until(pilot, f"Spotlight · turn {turn}")
+            await seeing.until(pilot, f"Title {turn}: x")
+        panel = app.screen.query_one(Spotlight)
+        app.screen.set_focus(panel)
+        await pilot.pause()
+        assert app.main.view.chosen_article().seq == 7
+        await seeing.press(pilot, "enter", shows="Article")
+        assert app.main.current == "Ask"
+    async with shown(two_models, size=(80, 24)) as (_, pilot):
+        for turn in range(2):
+            await seeing.until(pilot, f"turn {turn} · Title {turn}: x")
+
+
+async def test_new_areas_are_marked_beside_the_curve(shown, tmp_path):
+    path = canned.build(tmp_path / "s.db")
+    sql(path, "INSERT INTO topic_events VALUES (NULL, 0, 9216, 'area_born', 3, NULL, 'film')")
+    async with shown(path, size=(120, 40)) as (_, pilot):
+        lines = (await seeing.until(pilot, "area film")).splitlines()
+        assert any("◇ area film" in line or "area film ◇" in line for line in lines)
+        await pilot.resize_terminal(80, 24)
+        seen = await seeing.until(pilot, "◇")
+        assert "area film" not in seen.split("Topics by share")[0]

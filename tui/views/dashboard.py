@@ -166,12 +166,7 @@ class Dashboard(View):
         chart = self.query_one(Chart)
         is_read = not session.models or (session.models[0], self.choice.metric) in session.curves
         if is_read:  # otherwise the metric has just been chosen
-            pins = [
-                (moment.articles, MOMENTS[moment.kind][0], moment.brief)
-                for moment in self._moments
-                if moment.brief and (moment.kind != "ahead" or self.choice.metric == SCORE.name)
-            ]
-            chart.draw(drawing(session, self.choice, self.x_kind, pins=pins))
+            chart.draw(drawing(session, self.choice, self.x_kind, pins=self._pins()))
         self._entitle()
         for flow in self.query("#flow, #flow-brief").results(Lines):
             flow.show_lines(partial(flow_lines, session, self.choice.ascii_only))
@@ -248,6 +243,17 @@ class Dashboard(View):
 
         self._moments = await self.ask(derived)
         self.again()
+
+    def _pins(self) -> list[tuple[int, str, str]]:
+        """What the story tells that is marked beside the curves, the newest first; of the same
+        words only the newest."""
+        pins: dict[str, tuple[int, str, str]] = {}
+        for moment in self._moments:
+            is_of_score = moment.kind == "ahead"
+            if moment.brief and (not is_of_score or self.choice.metric == SCORE.name):
+                sign, _, _ = MOMENTS[moment.kind]
+                pins.setdefault(moment.brief, (moment.articles, sign, moment.brief))
+        return list(pins.values())
 
     def _show_spotlight(self, session: SessionView) -> None:
         """Show the article in the spotlight; none in a replay, since articles are known as they are
