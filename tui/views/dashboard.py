@@ -258,6 +258,7 @@ class Dashboard(View):
     def _show_spotlight(self, session: SessionView) -> None:
         """Show the article in the spotlight; none in a replay, since articles are known as they are
         now."""
+        self.set_class(session.as_of is not None, "-replay")
         if session.as_of is not None:
             self._spot = None
         self.query_one(Spotlight).show_spot(self._spot)
