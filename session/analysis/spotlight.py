@@ -72,9 +72,12 @@ def strangeness(theta: Floats) -> NDArray[np.float64]:
     """
     _, K = theta.shape
     largest = theta.argmax(axis=1)
-    together = np.zeros((K, K))
-    np.add.at(together, largest, theta)
     counts = np.bincount(largest, minlength=K)[:, None]
+    by_topic = np.argsort(largest, kind="stable")
+    present = np.flatnonzero(counts)
+    starts = (np.cumsum(counts) - counts[:, 0])[present]
+    together = np.zeros((K, K))
+    together[present] = np.add.reduceat(theta[by_topic], starts, axis=0)
     usual = (together + AS_IF_READ * theta.mean(axis=0)) / (counts + AS_IF_READ)
     # Where a proportion is 0, so is its term.
     ratios = np.where(theta > 0, theta / np.maximum(usual[largest], TINY), 1.0)
@@ -189,7 +192,7 @@ class _Looking:
         for article in articles:
             for model, _, proportion in article.topics:
                 if model == self._model:
-                    words = f"{self._part(topic, proportion)}, more purely than any other"
+                    words = f"{self._part(topic, proportion)}, the most typical article about it"
                     return Spot("pure", f"{self._name(topic)} at its purest", article, words)
         return None
 
@@ -202,9 +205,9 @@ class _Looking:
         stored = self._reader.stored(self._model, blocks)
         lengths = [articles for _, articles in blocks]
         has_place = np.repeat(stored.layouts == layout, lengths)
-        places = stored.places[has_place]
-        topics = _largest(stored.proportions)[has_place]
-        seqs = _seqs(blocks)[has_place]
+        places = stored.places[has_place][-ON_MAP:]
+        topics = _largest(stored.proportions)[has_place][-ON_MAP:]
+        seqs = _seqs(blocks)[has_place][-ON_MAP:]
         found = self._chosen(seqs, aloneness(places, topics), topics, cycle)
         if found is None:
             return None
@@ -222,15 +225,17 @@ class _Looking:
         """The numbers of the newest recorded articles, and their proportions (n, K), scaled to sum
         to 1."""
         blocks = _newest_of(self._reader.blocks(), NEWEST)
-        theta = np.zeros((sum(articles for _, articles in blocks), len(self._names)), np.float32)
-        row = 0
-        for first, articles in blocks:
-            of_block = self._reader.proportions_of(self._model, first, articles)
-            owners = np.repeat(np.arange(row, row + articles), of_block.lengths)
-            theta[owners, of_block.topics] = of_block.values()
-            row += articles
-        theta /= np.maximum(theta.sum(axis=1, keepdims=True), 1e-30)
-        return _seqs(blocks), theta
+        if not blocks:
+            return np.empty(0, np.int64), np.empty((0, len(self._names)), np.float32)
+        of_blocks = [
+            self._reader.proportions_of(self._model, first, articles) for first, articles in blocks
+        ]
+        newest = Proportions.concatenate(of_blocks)[-NEWEST:]
+        theta = np.zeros((len(newest), len(self._names)), np.float32)
+        owners = np.repeat(np.arange(len(newest)), newest.lengths)
+        theta[owners, newest.topics] = newest.values()
+        theta /= theta.sum(axis=1, keepdims=True)
+        return _seqs(blocks)[-NEWEST:], theta
 
     def _chosen(
         self,

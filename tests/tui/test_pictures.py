@@ -30,6 +30,12 @@ VIEWS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def first_turn(monkeypatch):
+    """The spotlight stays on one article."""
+    monkeypatch.setattr("wikitopics.tui.views.dashboard.TURN", float("inf"))
+
+
 @pytest.fixture(scope="module")
 def still(tmp_path_factory):
     """A finished session: nothing in it moves."""
