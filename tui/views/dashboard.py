@@ -261,7 +261,11 @@ class Dashboard(View):
         self.set_class(session.as_of is not None, "-replay")
         if session.as_of is not None:
             self._spot = None
-        self.query_one(Spotlight).show_spot(self._spot)
+        panel = self.query_one(Spotlight)
+        panel.empty = Spotlight.empty
+        if session.settings.get("keep_articles") == "none":
+            panel.empty = " this session keeps none of its articles"
+        panel.show_spot(self._spot)
         model = self.choice.model_of(session)
         turn = _turn(session)
         self.fill(
