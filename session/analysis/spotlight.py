@@ -37,9 +37,10 @@ TOLD = 4
 """The most topics that are told of an article."""
 LEAST_TOLD = 0.08
 """The least proportion that is told."""
-TINY = 1e-30
 COMPANY = 10
 """An article is alone only if so many others have its largest topic."""
+TINY = 1e-30
+"""Keeps a division by zero away where the result does not matter."""
 
 Kind = Literal["strange", "bridge", "pure", "edge"]
 MEANINGS: Mapping[Kind, str] = {
@@ -212,13 +213,14 @@ class _Looking:
         if found is None:
             return None
         article, row = found
-        away = np.abs(places.astype(np.int64) - places[row]).max(axis=1)
-        away[topics == topics[row]] = 2**16
-        beside = self._reader.numbered([int(seqs[away.argmin()])])
         name = self._name(int(topics[row]))
         words = "far from others about it"
-        for neighbour in beside.values():
-            words += f", beside {neighbour.title}"
+        elsewhere = np.flatnonzero(topics != topics[row])
+        if elsewhere.size:
+            away = np.abs(places[elsewhere].astype(np.int64) - places[row]).max(axis=1)
+            nearest = int(seqs[elsewhere[away.argmin()]])
+            for neighbour in self._reader.numbered([nearest]).values():
+                words += f", beside {neighbour.title}"
         return Spot("edge", f"at the edge of {name}", article, words)
 
     def _newest(self) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
