@@ -67,7 +67,8 @@ class Spot:
 
 def strangeness(theta: Floats) -> NDArray[np.float64]:
     """(n,) how unlike the other articles with the same largest topic each one is: the
-    Kullback-Leibler divergence of its proportions from their mean.
+    Kullback-Leibler divergence of its proportions from their mean, without the term of that topic,
+    which alone makes no mixture.
 
     theta: (n, K) proportions, rows sum to 1
     """
@@ -82,7 +83,9 @@ def strangeness(theta: Floats) -> NDArray[np.float64]:
     usual = (together + AS_IF_READ * theta.mean(axis=0)) / (counts + AS_IF_READ)
     # Where a proportion is 0, so is its term.
     ratios = np.where(theta > 0, theta / np.maximum(usual[largest], TINY), 1.0)
-    return np.asarray((theta * np.log(ratios)).sum(axis=1), np.float64)
+    terms = theta * np.log(ratios)
+    terms[np.arange(len(theta)), largest] = 0
+    return np.asarray(terms.sum(axis=1), np.float64)
 
 
 def bridging(

@@ -21,6 +21,8 @@ def test_the_strangest_article_is_least_like_those_of_its_largest_topic():
     strange = strangeness(theta)
     assert strange.argmax() == 7
     assert np.isfinite(strange).all()
+    theta[9] = [0.01, 0.99, 0.0, 0.0]  # the only one about its topic, and about nothing else
+    assert strangeness(theta).argmax() == 7
     usual = strangeness(np.full((30, 4), 0.25))
     assert usual == pytest.approx(np.zeros(30), abs=1e-12)
 
