@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wikitopics.tui.plot import EARLIER, Drawing, Frame, Series, plot, ticks_below, words_in
+from wikitopics.tui.plot import EARLIER, Drawing, Frame, Pin, Series, plot, ticks_below, words_in
 
 VALUES = st.floats(1e-3, 1e9)
 CURVES = st.lists(st.lists(VALUES, min_size=1, max_size=30), min_size=1, max_size=3)
@@ -29,8 +29,9 @@ def drawn(curves, frame):
     st.booleans(),
     st.booleans(),
     st.booleans(),
+    st.lists(st.integers(0, 2**20), max_size=6),
 )
-def test_words_in_a_chart(curves, width, height, log_x, log_y, ascii_only, fit_y):
+def test_words_in_a_chart(curves, width, height, log_x, log_y, ascii_only, fit_y, pinned):
     frame = Frame(
         width,
         height,
@@ -42,9 +43,12 @@ def test_words_in_a_chart(curves, width, height, log_x, log_y, ascii_only, fit_y
     chart, best = drawn(curves, frame)
     label = f"best {best:,.0f}"
     taken = chart.codes > 0
-    for row, column, text in words_in(chart, label, chart.row(best)):
+    pins = [Pin(float(x), "◇", f"area {x}") for x in pinned]
+    of_pins = {text for pin in pins for text in ("◇", f"◇ {pin.text}", f"{pin.text} ◇")}
+    for row, column, text, sign in words_in(chart, label, chart.row(best), pins):
         cells = slice(column, column + len(text))
-        assert text in (label, EARLIER)
+        assert text in (of_pins if sign is not None else (label, EARLIER))
+        assert sign is None or text[sign - column] == "◇"
         assert 0 <= column <= width - len(text)
         assert not taken[row, cells].any(), "on a line, or on other words"
         taken[row, cells] = True
