@@ -76,8 +76,8 @@ ARTICLE = 50
 """Of each stored trained article: its title, its numbers, and its place in a block."""
 LARGEST_TOPIC = 20
 """Of such an article in each model: its largest topic, with the order by topic."""
-PROPORTIONS = 21
-"""Of such an article in each model: its topic proportions."""
+PROPORTIONS = 25
+"""Of such an article in each model: its topic proportions, and its place on the map."""
 COUNTS = 800
 """Of such an article: its word counts."""
 NEWEST = 15_000_000

@@ -291,6 +291,7 @@ def of_1_2(trained):
     """The session as 1.2.0 would have left it."""
     for change in (
         "DROP TABLE reference",
+        "ALTER TABLE progress DROP COLUMN stale",
         "DROP TABLE layouts",
         "DROP TABLE places",
         "ALTER TABLE snapshots DROP COLUMN shown_ids",
