@@ -596,9 +596,6 @@ class Wikitopics(Host):
         yield SystemCommand(
             "Plain ASCII: draw with or without braille and boxes", "", self.action_ascii
         )
-        if not is_refused(self.main.view, "picture"):
-            picture = self.main.view.action_picture
-            yield SystemCommand("Picture of this screen, as an SVG file", "", picture)
         if not is_refused(self, "export"):  # `Finds` lists it first
             yield SystemCommand(REPORT, "", partial(self.action_export, True), discover=False)
 

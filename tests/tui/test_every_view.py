@@ -53,8 +53,9 @@ def fills_the_room(app):
     return app.main.size == app.size and app.main.view.region.size == room and last[:1] == ["1"]
 
 
-async def test_every_binding_in_the_bar_can_be_pressed(shown, live, monkeypatch):
+async def test_every_binding_in_the_bar_can_be_pressed(shown, live, tmp_path, monkeypatch):
     """Each hint of each view, run as a click on it would: no fault, and the app is still there."""
+    monkeypatch.chdir(tmp_path)  # where a picture is saved
     real = KeyBar.show
     hints = list[Hint]()
 

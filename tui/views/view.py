@@ -1,7 +1,7 @@
 """What all views have in common."""
 
 import asyncio
-import time
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar, cast
@@ -282,9 +282,13 @@ class View(Container):
 
     @write_action
     def action_picture(self) -> None:
-        """Save a picture of the screen in the current folder."""
-        now = time.strftime("%Y%m%d-%H%M%S")
-        target = Path(f"{self.host.path.stem}-{self.TITLE.lower()}-{now}.svg")
+        """Save a picture of the screen in the current folder, under a name that is free."""
+        name = f"{self.host.path.stem}-{self.TITLE.lower()}"
+        target = Path(f"{name}.svg")
+        number = 1
+        while os.path.lexists(target):
+            number += 1
+            target = Path(f"{name}-{number}.svg")
         with self.host.warning():
             with replacing(target) as file:
                 file.write(self.app.export_screenshot().encode())
