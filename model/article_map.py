@@ -34,11 +34,14 @@ NEIGHBOURS = 15
 MOST_LANDMARKS = 16_384
 ROUNDS = 200
 """The steps of a layout from the topics' places."""
-LATER_ROUNDS = 70
+LATER_ROUNDS = 150
 """The steps of one that starts from earlier places."""
 FIRST_WIDTH = 0.1
 """The width at which the first layout starts, as a part of that at which it usually ends: groups of
 articles still pass through each other."""
+LATER_WIDTH = 0.3
+"""That of a later one. From the full width, a map that began with few articles would keep what
+those had in the wrong place."""
 SPACING = 0.5
 """Of the nodes of the mesh. The kernel of the repulsion falls to a quarter at distance 1."""
 STEPS = 12
@@ -109,7 +112,7 @@ def laid_out(rows: Rows, K: int, begin: Places, *, is_later: bool = False) -> Pl
         return framed(begin, begin)
     near = nearest(rows, Index.of(rows, K), NEIGHBOURS, among_themselves=True)
     usual_width = math.sqrt(n)
-    width = usual_width if is_later else FIRST_WIDTH * usual_width
+    width = usual_width * (LATER_WIDTH if is_later else FIRST_WIDTH)
     places = (begin - begin.mean(axis=0)) * (width / max(float(np.ptp(begin, axis=0).max()), 1e-9))
     places = descended(places, near, LATER_ROUNDS if is_later else ROUNDS)
     return framed(places, begin)
