@@ -95,13 +95,6 @@ def laid(theta: Theta, topic_places: Places) -> Places:
     return laid_out(rows, theta.shape[1], started(rows, topic_places))
 
 
-def again(theta: Theta, topic_places: Places) -> Places:
-    """The map continued from its own places."""
-    rows = Rows.of(theta)
-    before = laid(theta, topic_places)
-    return laid_out(rows, theta.shape[1], before, is_later=True)
-
-
 def opentsne(theta: Theta, topic_places: Places) -> Places:
     import openTSNE
 
@@ -113,7 +106,6 @@ def opentsne(theta: Theta, topic_places: Places) -> Places:
 WAYS: dict[str, Callable[[Theta, Places], Places]] = {
     "start": begun,
     "layout": laid,
-    "later": again,
     "opentsne": opentsne,
 }
 SETS: dict[str, tuple[Corpus | None, int]] = {
@@ -129,6 +121,16 @@ def by(way: str, which: str) -> Figures:
     WAYS[way](theta[:200], topic_places)  # compile first
     seconds, at = timed(lambda: WAYS[way](theta, topic_places))
     return {"seconds": seconds, **agreement(theta, at)}
+
+
+def continued(which: str) -> Figures:
+    """The map continued from its own places."""
+    theta, topic_places = learnt(*SETS[which])
+    before = laid(theta, topic_places)
+    rows = Rows.of(theta)
+    seconds, at = timed(lambda: laid_out(rows, theta.shape[1], before, is_later=True))
+    moved = float(np.linalg.norm(at - before, axis=1).mean())
+    return {"seconds": seconds, "moved": moved, **agreement(theta, at)}
 
 
 def among(landmarks: int, which: str) -> Figures:
@@ -153,6 +155,7 @@ for which in SETS:
     for way in WAYS:
         needs = ("openTSNE",) if way == "opentsne" else ()
         EXPERIMENT.add(f"{way}_{which}", partial(by, way, which), *needs)
+    EXPERIMENT.add(f"later_{which}", partial(continued, which))
     for landmarks in LANDMARKS:
         EXPERIMENT.add(f"among_{landmarks}_{which}", partial(among, landmarks, which))
 
