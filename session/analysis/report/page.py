@@ -85,7 +85,7 @@ def page(contents: dict[str, Any]) -> str:
     parts = contents | {
         "style": Markup(style),
         "script": Markup(script),
-        "policy": policy(style, script),
+        "policy": policy([style], [script]),
         "n_series": pictures.SERIES,
         "charts": [
             (metric, curves, pictures.chart(metric, curves, names, contents["read_noun"]))
