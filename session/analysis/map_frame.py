@@ -13,7 +13,6 @@ import pandas as pd
 
 from wikitopics.extra import REPORT
 from wikitopics.session.analysis.mapped import Mapped
-from wikitopics.session.errors import BadUsage
 from wikitopics.session.paths import user_path
 from wikitopics.session.storage.files import check_target, replacing
 
@@ -49,7 +48,7 @@ class MapFrame(pd.DataFrame):  # type: ignore[misc]
         self._drawn = (of_model, *labels_of(color, of_model, index))
 
     @property
-    def _constructor(self) -> type[pd.DataFrame]:
+    def _constructor(self) -> Any:
         return pd.DataFrame
 
     def save(self, path: str | os.PathLike[str]) -> None:

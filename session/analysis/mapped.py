@@ -1,6 +1,6 @@
 """The map of articles with what is told of each: what its page, table, frame and picture show."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,11 +12,10 @@ from wikitopics.model.lands import NAMED, SEA, cells_of, islands, land_of
 from wikitopics.session.analysis.areas import Area, atlas
 from wikitopics.session.analysis.article_map import ArticleMap, article_map
 from wikitopics.session.analysis.cartography import COLOURS
-from wikitopics.session.analysis.described import Topic, described_topics
 from wikitopics.session.analysis.origin import addresses, licence_of
 from wikitopics.session.analysis.report import map_page
 from wikitopics.session.errors import Damaged
-from wikitopics.session.records import ArticleRow
+from wikitopics.session.records import SHOWN_WORDS, ArticleRow, TopicRow
 from wikitopics.session.settings import Settings
 from wikitopics.session.sources import described, noun
 from wikitopics.session.storage.articles import typicality
@@ -61,9 +60,10 @@ class Mapped:
     """(n,) see `typicality`"""
     second: NDArray[np.int64]
     """(n,) each article's second topic; -1 for one that is only about its largest."""
-    topics: Sequence[Topic]
+    topics: Sequence[TopicRow]
     """All topics, by number."""
     areas: Sequence[Area]
+    """The largest first, and "other" last."""
 
     def __len__(self) -> int:
         return len(self.titles)
@@ -94,7 +94,7 @@ class Mapped:
             coordinates[:, 0].tolist(),
             coordinates[:, 1].tolist(),
             numbers,
-            [self.topics[number].area for number in numbers],
+            [self.area_of.get(number) for number in numbers],
         )
 
     def batches(self, *, with_ids: bool) -> Iterator[Sequence[Sequence[object]]]:
@@ -138,13 +138,22 @@ class Mapped:
 
     def colours(self) -> NDArray[np.str_]:
         """(n,) the colour of each article."""
-        of_topic = [_colour(topic.area) for topic in self.topics]
+        of_topic = [_colour(self.area_of.get(topic.topic)) for topic in self.topics]
         return np.array(of_topic)[self.map.topics]
+
+    @cached_property
+    def area_of(self) -> Mapping[int, int]:
+        """The number of the area of each topic in use, by the topic's number."""
+        return {topic: area.number for area in self.areas for topic in area.topics}
 
     @cached_property
     def _drawn(self) -> list[int]:
         """The topics that are named on the map."""
-        return [topic.number for topic in self.topics if topic.in_use and not topic.hidden]
+        return [
+            topic.topic
+            for topic in self.topics
+            if topic.topic in self.area_of and not topic.hidden
+        ]
 
     @cached_property
     def _centres(self) -> NDArray[np.float64]:
@@ -154,9 +163,11 @@ class Mapped:
     def _topic(self, number: int) -> map_page.Topic:
         topic = self.topics[number]
         named = [area.number for area in self.areas if not area.is_other]
-        area = -1 if topic.area not in named else named.index(topic.area)
+        area = self.area_of.get(number)
+        index = named.index(area) if area in named else -1
+        words = [word for word, _ in topic.shown[:SHOWN_WORDS]]
         x, y = self._centres[number].tolist()
-        return map_page.Topic(topic.name, topic.shown, area, (x, y), _colour(topic.area))
+        return map_page.Topic(topic.name, words, index, (x, y), _colour(area))
 
     @cached_property
     def named_topics(self) -> Sequence[map_page.Topic]:
@@ -228,7 +239,7 @@ def mapped(reader: SessionReader, model: str, done: Progress = lambda placed, al
             ids=ids,
             typical=typical,
             second=_second_topics(reader, placed),
-            topics=described_topics(reader, model),
+            topics=reader.topics(model, SHOWN_WORDS),
             areas=topic_map.areas if topic_map else (),
         )
 

@@ -45,7 +45,7 @@ SAMPLED = 50
 """One in this many articles tells how large a page will be."""
 SURELY = 1.2
 """A page that is expected to be this much too large is not made."""
-SCRIPTS = ("map_page.js",)
+SCRIPTS = ("data", "view", "lands", "dots", "names", "tip", "moving", "search", "time")
 """The parts of the script, in their order."""
 
 _COLOUR = re.compile(r"#[0-9a-f]{6}", re.ASCII)
@@ -151,9 +151,9 @@ def map_page(
     """
     _check(articles, topics, areas)
     n = len(articles.places)
-    style = asset("map_page.css")
+    css = style()
     code = script()
-    template = Template(asset("map_page.html"))
+    template = Template(asset("map/page.html"))
     name = _told(heading, 200) or "Map"
 
     def page(chosen: NDArray[np.int64], detail: _Detail) -> str:
@@ -164,8 +164,8 @@ def map_page(
         if len(chosen) < n:
             left_out.insert(0, f"{len(chosen):,} of {n:,} {noun} are drawn")
         return template.substitute(
-            policy=policy([style], [code]),
-            style=style,
+            policy=policy([css], [code]),
+            style=css,
             script=code,
             heading=escape(name),
             noun=escape(_told(noun, LONGEST_NAME)),
@@ -192,9 +192,14 @@ def map_page(
         chosen = chosen[::2]
 
 
+def style() -> str:
+    """The style of the page."""
+    return asset("map/page.css")
+
+
 def script() -> str:
     """The script of the page."""
-    return "".join(asset(name) for name in SCRIPTS)
+    return "\n".join(asset(f"map/{name}.js") for name in SCRIPTS)
 
 
 def _check(articles: Articles, topics: Sequence[Topic], areas: Sequence[Area]) -> None:

@@ -46,9 +46,7 @@ def picture(of_model: Mapped, labels: Sequence[str] | None, scale: Sequence[str]
     figure.text(
         0.015, 0.985, _told(of_model.session, 80), va="top", fontsize=15, weight="bold", color=INK
     )
-    figure.text(
-        0.985, 0.985, f"{len(of_model):,} {of_model.noun}", va="top", ha="right", color=INK
-    )
+    figure.text(0.985, 0.985, f"{len(of_model):,} {of_model.noun}", va="top", ha="right", color=INK)
     places = of_model.map.places / WHOLE
     colours = of_model.colours()
     if labels is not None:
@@ -69,9 +67,7 @@ def picture(of_model: Mapped, labels: Sequence[str] | None, scale: Sequence[str]
         zorder=0,
     )
     size = np.clip(30_000 / max(len(places), 1), 0.6, 14)
-    axes.scatter(
-        places[:, 0], places[:, 1], s=size, c=rgb, alpha=0.75, linewidths=0, zorder=1
-    )
+    axes.scatter(places[:, 0], places[:, 1], s=size, c=rgb, alpha=0.75, linewidths=0, zorder=1)
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     _name(axes, canvas, of_model, plain=labels is not None)
     file = io.BytesIO()

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from wikitopics.session.analysis.cartography import COLOURS
-from wikitopics.session.analysis.report import maps, pictures
+from wikitopics.session.analysis.report import map_page, maps, pictures
 from wikitopics.session.analysis.report.parts import asset, policy
 from wikitopics.session.escapes import visible
 from wikitopics.session.wording import APART, age, found_sign, in_line
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from wikitopics.session.analysis.report.contents import ReportModel
 
 LARGEST = 2_990_000
-"""The most bytes of a page: small enough for a phone and an e-mail."""
+"""The most bytes of a page without maps of articles: small enough for a phone and an e-mail."""
+MAPS = 1_000_000
+"""The most bytes of all maps of articles."""
 
 
 class Detail(NamedTuple):
@@ -81,11 +83,15 @@ def page(contents: dict[str, Any]) -> str:
     script = asset("page.js") + asset("map.js")
     template = environment.get_template("page.html.jinja")
     models = contents["models"]
+    articles = _articles(models)
+    styles = [style, map_page.style()] if articles else [style]
+    scripts = [script, map_page.script()] if articles else [script]
     names = {model.place: model.status.name for model in models}
     parts = contents | {
         "style": Markup(style),
         "script": Markup(script),
-        "policy": policy([style], [script]),
+        "policy": policy(styles, scripts),
+        "articles": articles,
         "n_series": pictures.SERIES,
         "charts": [
             (metric, curves, pictures.chart(metric, curves, names, contents["read_noun"]))
@@ -97,17 +103,28 @@ def page(contents: dict[str, Any]) -> str:
         "most_shown": MOST_SHOWN,
     }
     drawings = _drawings(models)
+    most_bytes = LARGEST + sum(len(escape(map).encode()) for map in articles.values())
     for detail in DETAILS:
         html = str(template.render(parts | drawings, detail=detail))
-        if len(html.encode()) <= LARGEST:
+        if len(html.encode()) <= most_bytes:
             return html
     # Only long names, such as somebody may have written into the file, come here.
     most = max(len(model.topics) for model in models)
-    while most > 1 and len(html.encode()) > LARGEST:
+    while most > 1 and len(html.encode()) > most_bytes:
         most //= 2
         drawings = _drawings([model.largest(most) for model in models])
         html = str(template.render(parts | drawings, detail=DETAILS[-1]))
     return html
+
+
+def _articles(models: Sequence["ReportModel"]) -> dict[str, str]:
+    """The page of the map of articles, by the anchor of each model that has one."""
+    with_map = [model for model in models if model.articles is not None and len(model.articles)]
+    pages = {}
+    for model in with_map:
+        assert model.articles is not None
+        pages[model.anchor] = model.articles.page(MAPS // len(with_map))
+    return pages
 
 
 def _drawings(models: Sequence["ReportModel"]) -> dict[str, Any]:

@@ -181,14 +181,13 @@ def test_the_most_frequent_labels_have_colours():
     assert set(found["labels"][95:].tolist()) == {len(names) - 1}
 
 
-def test_what_does_not_fit_is_left_out_and_said(monkeypatch):
-    monkeypatch.setattr("wikitopics.session.analysis.report.map_page.LARGEST", 70_000)
+def test_what_does_not_fit_is_left_out_and_said():
     random = np.random.default_rng(1)
     titles = [random.bytes(12).hex() for _ in range(3000)]
     articles = articles_of(
         3000, titles=titles, snippets=titles, addresses=[f"https://a.test/{t}" for t in titles]
     )
-    text = map_page("", articles, topics_of(10), AREAS)
+    text = map_page("", articles, topics_of(10), AREAS, largest=70_000)
     assert len(text.encode()) <= 70_000
     _, found = unpacked(text)
     told = [title for title in found["titles"] if title]
