@@ -150,9 +150,7 @@ class Mapped:
     def _drawn(self) -> list[int]:
         """The topics that are named on the map."""
         return [
-            topic.topic
-            for topic in self.topics
-            if topic.topic in self.area_of and not topic.hidden
+            topic.topic for topic in self.topics if topic.topic in self.area_of and not topic.hidden
         ]
 
     @cached_property
