@@ -443,15 +443,16 @@ class StoredSession:
             return frames.largest_topics(frame, described_topics(reader, name))
 
     def map(self, model: str | None = None, *, color: object = None) -> MapFrame:
-        """The map of articles as a pandas table, in the order of reading: `page_id`, `title`, `x`
-        and `y` from 0 to 1 (upwards), `topic`, the largest, and `area`, empty for a topic that is
-        not in use. Of your own documents, the index is that of `documents()`, if they have ids.
+        """The map of articles as a pandas table: `page_id`, `title`, `x` and `y` from 0 to 1
+        (upwards), `topic`, the largest, and `area`, empty for a topic that is not in use. Articles
+        are in the order of reading; your own documents have the rows and the index of
+        `documents()`, or are numbered from 0 if they have no ids.
 
         A notebook shows the map, to be zoomed and searched; its `save` writes it as a page
         (`.html`) or, with the extra `report`, a picture (`.png`).
 
         ``color``: what to colour by instead of areas: a column such as ``frame["label"]``, whose
-        index has the documents' ids (of other articles, their `page_id`), or one value for each
+        index has the documents' ids (of other articles, their `page_id`), or a value for each
         document, in order. Numbers become a scale of seven parts.
 
         Raises `SessionError` if the session has no map of articles.
@@ -462,8 +463,8 @@ class StoredSession:
 
         with self._open() as reader:
             of_model = mapped(reader, reader.model_named(model))
-            index = frames.index_of(reader, of_model.page_ids)
-        return MapFrame(of_model, index, color)
+            documents = frames.documents_of(reader)
+        return MapFrame(of_model, documents, color)
 
     def counts(self) -> tuple[Minibatch, NDArray[np.int64]]:
         """(word counts, (D,) page ids) of all documents, held-out ones first, if the session has

@@ -79,16 +79,21 @@ def as_frame(reader: SessionReader, model: str, *, held_out: bool = False) -> "D
     return frame.rename_axis("page_id") if index is None else frame.set_axis(index)
 
 
-def index_of(reader: SessionReader, page_ids: "NDArray[np.int64]") -> "Index | None":
-    """The rows of these articles in the index of `as_frame`; None if their numbers are the
-    index."""
+def documents_of(reader: SessionReader) -> "DataFrame | None":
+    """`page_id` and `title` of the user's own documents, with the rows and the index of `as_frame`
+    (a plain one instead of page ids); None for other articles."""
+    import pandas as pd
+
     with reader.one_moment():
-        if not (described(reader.settings().source).own or reader.has_ids()):
+        if not described(reader.settings().source).own:
             return None
-        id_of = _ids(reader, trained_only=False)
-        documents = sorted(id_of)
-        index = _restored(reader, [id_of[page] or "" for page in documents])
-    return None if index is None else index[np.searchsorted(documents, page_ids)]
+        known: dict[int, tuple[str, str]] = {}
+        for _, pages, titles, *_, ids in reader.all_articles(trained_only=False):
+            known.update(zip(pages, zip(titles, ids, strict=True), strict=True))
+        in_order = sorted(known)
+        index = _restored(reader, [known[page][1] or "" for page in in_order])
+    columns = {"page_id": in_order, "title": [known[page][0] for page in in_order]}
+    return pd.DataFrame(columns, index=index)
 
 
 def _ids(reader: SessionReader, *, trained_only: bool) -> dict[int, str]:

@@ -17,7 +17,7 @@ from wikitopics.session.analysis.report import map_page
 from wikitopics.session.errors import Damaged
 from wikitopics.session.records import SHOWN_WORDS, ArticleRow, TopicRow
 from wikitopics.session.settings import Settings
-from wikitopics.session.sources import described, noun
+from wikitopics.session.sources import noun
 from wikitopics.session.storage.articles import typicality
 from wikitopics.session.storage.reader import SessionReader
 
@@ -47,8 +47,6 @@ class Mapped:
     several: bool
     """Whether the session has other models, too."""
     settings: Settings
-    read: int | None
-    """The number of the user's own documents that were read; None for other articles."""
     map: ArticleMap
     page_ids: NDArray[np.int64]
     """(n,)"""
@@ -229,7 +227,6 @@ def mapped(reader: SessionReader, model: str, done: Progress = lambda placed, al
             session=reader.path.stem,
             several=len(reader.models()) > 1,
             settings=settings,
-            read=reader.last_page_id() if described(settings.source).own else None,
             map=placed,
             page_ids=page_ids,
             titles=titles,

@@ -34,10 +34,10 @@ from wikitopics.session.sources import described
 def report(output: str | None, session: str) -> None:
     """Write the topics found as one HTML page, to read or send.
 
-    It shows the map of articles, the topics with their map, tree and history, and the curves. The page is
-    self-contained and opens without a network, here or wherever you send it. It contains words and
-    titles of articles, but not your contact or any path on this machine. Works while a trainer is
-    running.
+    It shows the map of articles, the topics with their map, tree and history, and the curves. The
+    page is self-contained and opens without a network, here or wherever you send it. It contains
+    words and titles of articles, but not your contact or any path on this machine. Works while a
+    trainer is running.
 
     Examples:
       wikitopics report -o night.html

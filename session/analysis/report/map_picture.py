@@ -66,7 +66,7 @@ def picture(of_model: Mapped, labels: Sequence[str] | None, scale: Sequence[str]
         interpolation="bilinear",
         zorder=0,
     )
-    size = np.clip(30_000 / max(len(places), 1), 0.6, 14)
+    size = np.clip(60_000 / max(len(places), 1), 0.8, 24)
     axes.scatter(places[:, 0], places[:, 1], s=size, c=rgb, alpha=0.75, linewidths=0, zorder=1)
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     _name(axes, canvas, of_model, plain=labels is not None)
@@ -104,7 +104,7 @@ def _name(axes: Any, canvas: Any, of_model: Mapped, *, plain: bool) -> None:
         for place in (area.place, *area.others):
             names.append((area.name.upper(), place, area.colour, 15.0, "bold"))
     for topic in of_model.named_topics[:MOST_TOPICS]:
-        names.append((topic.name, topic.place, topic.colour, 9.0, "semibold"))
+        names.append((topic.name, topic.place, topic.colour, 9.0, "bold"))
     taken = np.empty((0, 4))
     for name, place, colour, size, weight in names:
         text = axes.text(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.analysis.report import map_page, maps, pictures
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from wikitopics.session.analysis.report.contents import ReportModel
 
 LARGEST = 2_990_000
-"""The most bytes of a page without maps of articles: small enough for a phone and an e-mail."""
+"""The most bytes of a page: small enough for a phone and an e-mail."""
 MAPS = 1_000_000
-"""The most bytes of all maps of articles."""
+"""The most bytes of all maps of articles on it."""
 
 
 class Detail(NamedTuple):
@@ -103,14 +103,13 @@ def page(contents: dict[str, Any]) -> str:
         "most_shown": MOST_SHOWN,
     }
     drawings = _drawings(models)
-    most_bytes = LARGEST + sum(len(escape(map).encode()) for map in articles.values())
     for detail in DETAILS:
         html = str(template.render(parts | drawings, detail=detail))
-        if len(html.encode()) <= most_bytes:
+        if len(html.encode()) <= LARGEST:
             return html
     # Only long names, such as somebody may have written into the file, come here.
     most = max(len(model.topics) for model in models)
-    while most > 1 and len(html.encode()) > most_bytes:
+    while most > 1 and len(html.encode()) > LARGEST:
         most //= 2
         drawings = _drawings([model.largest(most) for model in models])
         html = str(template.render(parts | drawings, detail=DETAILS[-1]))
