@@ -1,5 +1,6 @@
 """The map of articles with what is told of each: what its page, table, frame and picture show."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model.areas import OTHER
-from wikitopics.model.lands import NAMED, SEA, cells_of, islands, land_of
+from wikitopics.model.lands import COAST, NAMED, REACH, SEA, cells_of, islands, land_of
 from wikitopics.session.analysis.areas import Area, atlas
 from wikitopics.session.analysis.article_map import ArticleMap, article_map
 from wikitopics.session.analysis.cartography import COLOURS
@@ -29,6 +30,9 @@ DIGITS = 5
 """The number of digits after the point of a coordinate: more than are stored."""
 _LAND = (72, 96)
 """The rows and columns of the grid on which the lands of areas are found."""
+LAND = 0.7
+"""How many articles an area needs in a square to be land, as a part of the mean over all squares:
+its name is to be where its articles are dense."""
 _AT_ONCE = 500
 """The number of rows of the table that are made together."""
 
@@ -202,7 +206,9 @@ class Mapped:
         areas_of_articles = area_of[self.map.topics]
         in_areas = areas_of_articles != SEA
         places = self.map.places[in_areas] / WHOLE
-        land = land_of(places, areas_of_articles[in_areas], _LAND)
+        mean = len(places) / math.prod(_LAND)
+        coast = max(COAST, LAND * mean * math.tau * REACH**2)
+        land = land_of(places, areas_of_articles[in_areas], _LAND, coast=coast)
         topics = np.flatnonzero(area_of != SEA)
         cells = cells_of(self._centres[topics], _LAND)
         found: dict[int, list[tuple[float, float]]] = {}
@@ -256,8 +262,12 @@ def _articles(
     place = reader.models().index(placed.model)
     for columns in reader.all_articles(trained_only=False):
         seqs = np.array(columns[0], np.int64)
-        is_on_map = np.isin(seqs, placed.seqs, assume_unique=True)
-        for row in np.flatnonzero(is_on_map).tolist():
+        first, last = np.searchsorted(placed.seqs, (seqs[0], seqs[-1] + 1))
+        wanted = placed.seqs[first:last]
+        rows = np.searchsorted(seqs, wanted)
+        if not np.array_equal(seqs[rows], wanted):
+            raise Damaged("places and articles do not match")
+        for row in rows.tolist():
             _, page_id, title, revision, words, _, _, shares, id = (
                 column[row] for column in columns
             )
