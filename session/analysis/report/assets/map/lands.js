@@ -78,6 +78,9 @@ function putLand() {
     paper.globalCompositeOperation = "destination-over";
     paper.globalAlpha = opacity;
     paper.drawImage(land, left * ratio, top * ratio, (right - left) * ratio, (bottom - top) * ratio);
+    paper.globalAlpha = 1;
+    paper.fillStyle = colours.background;
+    paper.fillRect(0, 0, canvas.width, canvas.height);
     paper.restore();
     return;
   }
