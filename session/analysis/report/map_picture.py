@@ -28,6 +28,8 @@ PAPER = "#fbfaf7"
 INK = "#23282e"
 MOST_TOPICS = 40
 """The most topics that are named."""
+EDGE = 0.02
+"""The width of the empty edge, as a part of the map's."""
 _GRID = 256
 """The rows and columns of the grid on which the lands are shaded."""
 _BLUR = 3.0
@@ -42,7 +44,6 @@ def picture(of_model: Mapped, labels: Sequence[str] | None, scale: Sequence[str]
     canvas = FigureCanvasAgg(figure)
     axes = figure.add_axes((0.01, 0.01, 0.98, 0.94))
     axes.set_axis_off()
-    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     figure.text(
         0.015, 0.985, _told(of_model.session, 80), va="top", fontsize=15, weight="bold", color=INK
     )
@@ -60,7 +61,7 @@ def picture(of_model: Mapped, labels: Sequence[str] | None, scale: Sequence[str]
     rgb = np.array([to_rgb(colour) for colour in colours.tolist()]).reshape(-1, 3)
     axes.imshow(
         _shading(places, colours),
-        extent=(0, 1, 0, 1),
+        extent=(-EDGE, 1 + EDGE, -EDGE, 1 + EDGE),
         origin="lower",
         aspect="auto",
         interpolation="bilinear",
@@ -68,7 +69,7 @@ def picture(of_model: Mapped, labels: Sequence[str] | None, scale: Sequence[str]
     )
     size = np.clip(60_000 / max(len(places), 1), 0.8, 24)
     axes.scatter(places[:, 0], places[:, 1], s=size, c=rgb, alpha=0.75, linewidths=0, zorder=1)
-    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    axes.set(xlim=(-EDGE, 1 + EDGE), ylim=(-EDGE, 1 + EDGE))
     _name(axes, canvas, of_model, plain=labels is not None)
     file = io.BytesIO()
     figure.savefig(file, format="png", facecolor=PAPER)
@@ -79,7 +80,7 @@ def _shading(places: NDArray[np.float64], colours: NDArray[np.str_]) -> NDArray[
     """(_GRID, _GRID, 4) the colours of the land, more opaque where there are more articles."""
     from scipy.ndimage import gaussian_filter
 
-    cells = np.minimum((places * _GRID).astype(np.int64), _GRID - 1)
+    cells = ((places + EDGE) / (1 + 2 * EDGE) * _GRID).astype(np.int64)
     total = np.zeros((_GRID, _GRID))
     mixed = np.zeros((_GRID, _GRID, 3))
     for colour in np.unique(colours).tolist():

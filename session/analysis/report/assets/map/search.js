@@ -60,7 +60,8 @@ function matches(sought) {
   const found = [];
   let i = 0;
   for (let hit = text.indexOf(sought); hit >= 0 && i < n; hit = text.indexOf(sought, ends[i])) {
-    let [low, high] = [i, n - 1];
+    let low = i;
+    let high = n - 1;
     while (low < high) {
       const middle = (low + high) >> 1;
       if (ends[middle + 1] > hit) high = middle;
