@@ -1,6 +1,7 @@
 """The map of articles in Python: a table that a notebook shows as the map."""
 
 import pickle
+from dataclasses import replace
 from html import unescape
 
 import numpy as np
@@ -117,6 +118,28 @@ def test_numbers_become_a_scale(notes, tmp_path):
         assert len(keys) == most
         starts = [float(key.split()[0]) for key in keys]
         assert starts == sorted(starts)
+
+
+def test_names_in_the_picture_are_whole_apart_and_no_formulas(notes):
+    from wikitopics.session.analysis.report.map_picture import drawn
+
+    labels = ["$\\frac$", "_$", "<b>"] * 40
+    places = notes.map()
+    of_model, *_ = places._drawn
+    labels = labels[: len(of_model)]
+    named = [replace(row, name=f"{'very ' * 9}$long_ {row.name}") for row in of_model.topics]
+    figure = drawn(replace(of_model, topics=named), labels, ())
+    (axes,) = figure.axes
+    renderer = figure.canvas.get_renderer()
+    legend = axes.get_legend()
+    assert {text.get_text() for text in legend.get_texts()} == set(labels)
+    boxes = [text.get_window_extent(renderer) for text in axes.texts]
+    boxes.append(legend.get_window_extent(renderer))
+    assert len(boxes) > 2
+    for box in boxes:
+        assert box.x0 >= 0
+        assert box.x1 <= figure.bbox.x1
+        assert sum(box.overlaps(other) for other in boxes) == 1  # with itself
 
 
 @pytest.mark.parametrize(
