@@ -112,3 +112,22 @@ def test_other_tables_are_no_pages(trained, cli):
     told = cli("export", "topics", "-o", "topics.html")
     assert told.code == 2
     assert "topics cannot be exported as html" in told.err
+
+
+def test_a_session_of_an_earlier_version_says_that_it_has_none(released, cli):
+    told = cli("export", "map")
+    assert told.code == 1
+    assert told.err.count("\n") == 1
+    assert "Traceback" not in told.err
+
+
+def test_each_model_has_its_map(corpus, cli, tmp_path):
+    models = ["--model", "lda:topics=4", "--model", "scvb0:topics=6,name=other"]
+    few = ["--held-out", 40, "--articles", 300]
+    assert cli("train", *corpus.options(), *models, *few).code == 0
+    assert cli.rows("map") == cli.rows("map", "--model", "lda")
+    largest = max(row["topic"] for row in cli.rows("map", "--model", "other"))
+    assert largest > 3
+    for model in ("lda", "other"):
+        assert cli("export", "map", "--model", model, "-o", tmp_path / "map.html").code == 0
+        assert f"<title>default: {model}</title>" in (tmp_path / "map.html").read_text()
