@@ -77,43 +77,55 @@ function matches(sought) {
 
 let offered = [];
 let marked = -1;
+
+// The titles found, those that are or begin with what is sought first, then the most typical articles.
+function bestOf(found, sought) {
+  const { text, ends } = searchable();
+  const rank = (i) => {
+    const title = text.slice(ends[i], ends[i + 1] - 1);
+    if (title === sought) return 0;
+    return title.startsWith(sought) ? 1 : 2;
+  };
+  const ranked = found.slice(0, 20000).map((article) => ({ article, rank: rank(article) }));
+  ranked.sort((a, b) => a.rank - b.rank || levels[a.article] - levels[b.article] || a.article - b.article);
+  return ranked.slice(0, 8).map(({ article }) => ({ article }));
+}
+
+function itemOf(suggestion, k) {
+  const { topic, article } = suggestion;
+  const isTopic = topic !== undefined;
+  const item = document.createElement("li");
+  item.id = `suggested-${k}`;
+  item.setAttribute("role", "option");
+  item.setAttribute("aria-selected", "false");
+  const name = document.createElement("span");
+  name.dir = "auto";
+  name.textContent = isTopic ? topics[topic].name : titles[article];
+  const kind = document.createElement("small");
+  kind.textContent = isTopic ? "topic" : topicOf(article).name;
+  item.append(name, kind);
+  item.addEventListener("pointerdown", (event) => {
+    event.preventDefault();
+    show(suggestion);
+  });
+  return item;
+}
+
 function offer() {
   const sought = plain(input.value.trim());
   marked = -1;
   offered = [];
   if (sought) {
     const { found, topics: about } = matches(sought);
-    const { text, ends } = searchable();
-    const rank = (i) => {
-      const title = text.slice(ends[i], ends[i + 1] - 1);
-      if (title === sought) return 0;
-      return title.startsWith(sought) ? 1 : 2;
-    };
-    const ranked = found.slice(0, 20000).map((i) => [rank(i), i]).sort((a, b) => a[0] - b[0] || levels[a[1]] - levels[b[1]] || a[1] - b[1]);
-    offered = [...about.slice(0, 3).map((topic) => ({ topic })), ...ranked.slice(0, 8).map(([, article]) => ({ article }))];
-    const these = new Uint8Array(n);
-    for (const i of found) these[i] = 1;
-    const those = new Set(about);
-    light((i) => these[i] || those.has(topicsOf[0][i]));
+    const some = about.slice(0, 3).map((topic) => ({ topic }));
+    offered = [...some, ...bestOf(found, sought)];
+    const articles = new Uint8Array(n);
+    for (const i of found) articles[i] = 1;
+    const itsTopics = new Set(about);
+    light((i) => articles[i] || itsTopics.has(topicsOf[0][i]));
     said.textContent = `${found.length} titles, ${about.length} topics`;
   } else light(null);
-  list.replaceChildren(...offered.map(({ topic, article }, k) => {
-    const item = document.createElement("li");
-    item.id = `suggested-${k}`;
-    item.setAttribute("role", "option");
-    item.setAttribute("aria-selected", "false");
-    const name = document.createElement("span");
-    name.dir = "auto";
-    name.textContent = topic === undefined ? titles[article] : topics[topic].name;
-    const kind = document.createElement("small");
-    kind.textContent = topic === undefined ? topicOf(article).name : "topic";
-    item.append(name, kind);
-    item.addEventListener("pointerdown", (event) => {
-      event.preventDefault();
-      show(offered[k]);
-    });
-    return item;
-  }));
+  list.replaceChildren(...offered.map(itemOf));
   list.hidden = !offered.length;
   input.setAttribute("aria-expanded", String(!list.hidden));
   input.removeAttribute("aria-activedescendant");

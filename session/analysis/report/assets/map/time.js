@@ -38,6 +38,7 @@ function again() {
   draw();
 }
 dark.addEventListener("change", again);
+addEventListener("resize", () => { if (!printing && ratio !== sharpness()) again(); }); // the page is enlarged, or on another screen
 new ResizeObserver(() => {
   const box = canvas.getBoundingClientRect();
   if (printing || (box.width === width && box.height === height)) return;

@@ -63,11 +63,12 @@ function bound() {
   view.y = Math.min(Math.max(view.y, 0), 1);
 }
 
+const sharpness = () => Math.min(devicePixelRatio || 1, 2);
 function size() {
   const box = canvas.getBoundingClientRect();
   width = printing ? 1100 : box.width;
   height = printing ? 850 : box.height;
-  ratio = printing ? 2 : Math.min(devicePixelRatio || 1, 2);
+  ratio = printing ? 2 : sharpness();
   canvas.width = Math.max(1, Math.round(width * ratio));
   canvas.height = Math.max(1, Math.round(height * ratio));
   image = paper.createImageData(canvas.width, canvas.height);
