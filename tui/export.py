@@ -32,7 +32,6 @@ Choice = tuple[ContentText, str]
 ALL_MODELS = "all models"
 REPORT = Table("report", "Report: one page for the browser", formats=("html",))
 WHAT = {REPORT.name: REPORT, **TABLES}
-FORMS = {**FORMATS, "html": Format("html", "HTML", ending=".html")}
 
 
 class Export(Dialog[None]):
@@ -69,7 +68,7 @@ class Export(Dialog[None]):
         return [(Content(visible(name)), name) for name in names]
 
     def _default(self, what: str, form: str) -> str:
-        return str(self._folder / f"{self._path.stem}-{what}{FORMS[form].ending}")
+        return str(self._folder / f"{self._path.stem}-{what}{FORMATS[form].ending}")
 
     def _chosen(self, *names: str) -> list[str]:
         return [str(self.query_one(name, Select).value) for name in names]
@@ -103,7 +102,7 @@ class Export(Dialog[None]):
         with self.telling():
             target = user_path(self.query_one("#file", Input).value)
             # Not Path.is_dir, which raises for a folder that is not readable.
-            if not target.name or (os.path.isdir(target) and FORMS[form].folder is None):
+            if not target.name or (os.path.isdir(target) and FORMATS[form].folder is None):
                 raise BadUsage(f"name a file in the folder {target}")
             if table is REPORT:
                 work = partial(self._report, target.absolute())
@@ -193,4 +192,4 @@ def _select(name: str, choices: Sequence[Choice]) -> Select[str]:
 
 
 def _forms(table: Table) -> list[Choice]:
-    return [(FORMS[name].label, name) for name in table.formats]
+    return [(FORMATS[name].label, name) for name in table.formats]

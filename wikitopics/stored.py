@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, Self, SupportsIndex, overload
 import numpy as np
 
 from wikitopics.crawler.texts.kinds import MARKUP
-from wikitopics.extra import REPORT
+from wikitopics.extra import NOTEBOOK, REPORT
 from wikitopics.model import Minibatch
 from wikitopics.session.analysis import formats, frames, inference, listing, report, similar
 from wikitopics.session.analysis.areas import Area as Area
@@ -25,6 +25,7 @@ from wikitopics.session.analysis.described import Topic as Topic
 from wikitopics.session.analysis.described import described_topics
 from wikitopics.session.analysis.exports import TABLES, ExportRequest
 from wikitopics.session.analysis.listing import Article as Article
+from wikitopics.session.analysis.mapped import mapped
 from wikitopics.session.analysis.similar import Neighbour, Recorded
 from wikitopics.session.control import list_sessions, remove
 from wikitopics.session.errors import BadUsage, NoSession, SessionError, did_you_mean
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
     from wikitopics.crawler.page import Markup
     from wikitopics.model import OnlineModel
+    from wikitopics.session.analysis.map_frame import MapFrame
     from wikitopics.session.records import Status, TopicEvent
     from wikitopics.vocab import Vocabulary
 
@@ -439,6 +441,30 @@ class StoredSession:
         with self._reading(model) as (reader, name):
             frame = frames.as_frame(reader, name, held_out=True)
             return frames.largest_topics(frame, described_topics(reader, name))
+
+    def map(self, model: str | None = None, *, color: object = None) -> MapFrame:
+        """The map of articles as a pandas table: `page_id`, `title`, `x` and `y` from 0 to 1
+        (upwards), `topic`, the largest, and `area`, empty for a topic that is not in use. Articles
+        are in the order of reading; your own documents have the rows and the index of
+        `documents()`, or are numbered from 0 if they have no ids.
+
+        A notebook shows the map, to be zoomed and searched; its `save` writes it as a page
+        (`.html`) or, with the extra `report`, a picture (`.png`).
+
+        ``color``: what to colour by instead of areas: a column such as ``frame["label"]``, whose
+        index has the documents' ids (of other articles, their `page_id`), or a value for each
+        document, in order. Numbers become a scale of seven parts.
+
+        Raises `SessionError` if the session has no map of articles.
+        """
+        if NOTEBOOK.missing():
+            raise ValueError(NOTEBOOK.needed("map()"))
+        from wikitopics.session.analysis.map_frame import MapFrame
+
+        with self._open() as reader:
+            of_model = mapped(reader, reader.model_named(model))
+            documents = frames.documents_of(reader)
+        return MapFrame(of_model, documents, color)
 
     def counts(self) -> tuple[Minibatch, NDArray[np.int64]]:
         """(word counts, (D,) page ids) of all documents, held-out ones first, if the session has

@@ -71,6 +71,8 @@ TYPES: Mapping[str, type] = {
     "value": float,
     "word": str,
     "words": int,
+    "x": float,
+    "y": float,
     **dict.fromkeys(WIDE_WORDS, str),
 }
 """The type of each column's values, besides None; a column's name has the same type in every
@@ -394,6 +396,23 @@ def _model_arrays(request: ExportRequest) -> "Mapping[str, NDArray[Any]]":
     arrays = arrays_of(trained_model(request), request.reader.vocabulary())
     rule = np.array(request.reader.settings().rule)
     return {**arrays, "word_rule": rule}
+
+
+@table(
+    "map",
+    "Map: the place of every article, or the map itself as a page for the browser (html)",
+    "page_id title x y topic area",
+    formats=("csv", "tsv", "json", "parquet", "html"),
+    optional={"id": has_ids},
+    one_model=True,
+    of_texts=True,
+)
+def _map(request: ExportRequest) -> Iterator[Batch]:
+    """One row per article, in the order of reading."""
+    from wikitopics.session.analysis.mapped import mapped
+
+    of_model = mapped(request.reader, request.models[0])
+    return of_model.batches(with_ids=has_ids(request))
 
 
 TABLES["model"] = Table(

@@ -242,6 +242,13 @@ def _ldavis(table: Table, request: ExportRequest) -> Iterator[bytes]:
     yield _utf8(json.dumps(prepared, ensure_ascii=False, allow_nan=False) + "\n")
 
 
+def _html(table: Table, request: ExportRequest) -> Iterator[bytes]:
+    """The map of articles as a page."""
+    from wikitopics.session.analysis.mapped import mapped
+
+    yield _utf8(mapped(request.reader, request.models[0]).page())
+
+
 FORMATS = {
     form.name: form
     for form in (
@@ -249,6 +256,7 @@ FORMATS = {
         Format("tsv", "TSV", ending=".tsv", stream=partial(_table, "\t"), bom=True),
         Format("json", "JSON", ending=".json", stream=_json),
         Format("parquet", "Parquet", ending=".parquet", stream=_parquet, binary=True),
+        Format("html", "HTML page", ending=".html", stream=_html, binary=True),
         Format("npz", "NumPy .npz", ending=".npz", stream=_npz, binary=True),
         Format("gensim", "gensim LdaModel, a folder", ending="-gensim", folder=_write_gensim),
         Format("ldavis", "LDAvis JSON", ending=".ldavis.json", stream=_ldavis),

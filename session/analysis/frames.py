@@ -67,33 +67,58 @@ def as_frame(reader: SessionReader, model: str, *, held_out: bool = False) -> "D
         raise BadUsage(NOTEBOOK.needed("proportions(frame=True)")) from None
     with reader.one_moment():
         matrix, page_ids = as_csr(reader, model, held_out=held_out)
-        settings = reader.settings()
-        is_own = described(settings.source).own
+        is_own = described(reader.settings().source).own
         id_of: dict[int, str] = {}
         if is_own or reader.has_ids():
-            trained_only = not (is_own or held_out)
-            for _, pages, *_, ids in reader.all_articles(trained_only=trained_only):
-                id_of.update(zip(pages, ids, strict=True))
-        kept_index = reader.index()
-        # Documents that were added later may have other ids than the first ones.
-        has_added = BEFORE in settings.source_options
-    topics = pd.RangeIndex(matrix.shape[1], name="topic")
-    frame = pd.DataFrame(matrix.toarray(), index=page_ids, columns=topics)
-    if is_own:
-        frame = frame.reindex(sorted(id_of))
-    labels = [id_of.get(page) or "" for page in frame.index.tolist()]
+            id_of = _ids(reader, trained_only=not (is_own or held_out))
+        topics = pd.RangeIndex(matrix.shape[1], name="topic")
+        frame = pd.DataFrame(matrix.toarray(), index=page_ids, columns=topics)
+        if is_own:
+            frame = frame.reindex(sorted(id_of))
+        index = _restored(reader, [id_of.get(page) or "" for page in frame.index.tolist()])
+    return frame.rename_axis("page_id") if index is None else frame.set_axis(index)
+
+
+def documents_of(reader: SessionReader) -> "DataFrame | None":
+    """`page_id` and `title` of the user's own documents, with the rows and the index of `as_frame`
+    (a plain one instead of page ids); None for other articles."""
+    import pandas as pd
+
+    with reader.one_moment():
+        if not described(reader.settings().source).own:
+            return None
+        known: dict[int, tuple[str, str]] = {}
+        for _, pages, titles, *_, ids in reader.all_articles(trained_only=False):
+            known.update(zip(pages, zip(titles, ids, strict=True), strict=True))
+        in_order = sorted(known)
+        index = _restored(reader, [known[page][1] or "" for page in in_order])
+    columns = {"page_id": in_order, "title": [known[page][0] for page in in_order]}
+    return pd.DataFrame(columns, index=index)
+
+
+def _ids(reader: SessionReader, *, trained_only: bool) -> dict[int, str]:
+    """The ids that documents have in their own collection, by page id."""
+    id_of: dict[int, str] = {}
+    for _, pages, *_, ids in reader.all_articles(trained_only=trained_only):
+        id_of.update(zip(pages, ids, strict=True))
+    return id_of
+
+
+def _restored(reader: SessionReader, labels: Sequence[str]) -> "Index | None":
+    """The index that a pandas Series had, otherwise the ids; None unless all have one."""
+    import pandas as pd
+
+    kept_index = reader.index()
+    # Documents that were added later may have other ids than the first ones.
+    has_added = BEFORE in reader.settings().source_options
     all_have_ids = all(labels)
     if kept_index is not None and (all_have_ids or not has_added):
         try:
-            frame.index = _index(labels, *kept_index)
-            return frame
+            return _index(labels, *kept_index)
         except (TypeError, ValueError, OverflowError):
             if not has_added:
                 raise Damaged("settings.index does not fit articles.id") from None
-    if not all_have_ids:
-        return frame.rename_axis("page_id")
-    frame.index = pd.Index(labels, name="id")
-    return frame
+    return pd.Index(labels, name="id") if all_have_ids else None
 
 
 def largest_topics(frame: "DataFrame", topics: Sequence["Topic"]) -> "DataFrame":

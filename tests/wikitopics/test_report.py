@@ -25,7 +25,7 @@ from wikitopics.session.storage.topics import hide
 pytestmark = pytest.mark.interop
 for package in ("matplotlib", "jinja2"):
     pytest.importorskip(package)
-from wikitopics.session.analysis.report.page import page  # noqa: E402 - needs both
+from wikitopics.session.analysis.report.page import MAPS, page  # noqa: E402 - needs both
 
 HOSTILE = (
     "<script>document.title='owned'</script>",
@@ -126,7 +126,13 @@ def hostile(found):
         for number, (area, members) in enumerate(model.groups)
     ]
     events = tuple(TopicEvent("lda", 64, "born", 1, None, bad(number)) for number in range(5))
-    model = replace(model, topics=topics, groups=groups, events=events)
+    articles = replace(
+        model.articles,
+        session=bad(0),
+        titles=[bad(number) for number in range(len(model.articles))],
+        topics=[replace(row, name=bad(row.topic)) for row in model.articles.topics],
+    )
+    model = replace(model, topics=topics, groups=groups, events=events, articles=articles)
     settings = [(bad(0), bad(1))]
     return found | {
         "models": [model],
@@ -171,6 +177,28 @@ def test_every_model_has_its_topics_and_one_colour(race):
         assert section["class"] == f"model s{model.place}"
 
 
+def test_it_has_the_map_of_articles_whose_script_its_policy_allows(trained):
+    with SessionReader(trained) as reader:
+        text = page(contents(reader))
+    seen = check(text)
+    (within,) = seen.all("srcdoc", "iframe")
+    (sandbox,) = seen.all("sandbox", "iframe")
+    assert "allow-same-origin" not in sandbox
+    (policy,) = seen.all("content", "meta")[:1]
+    of_map = Seen(within)
+    _, code = of_map.texts["script"]
+    for block in (code, *of_map.texts["style"]):
+        assert base64.b64encode(hashlib.sha256(block.encode()).digest()).decode() in policy
+    assert len(within.encode()) <= MAPS
+
+
+def test_without_a_map_of_articles_the_report_has_none(found):
+    (model,) = found["models"]
+    text = page(found | {"models": [replace(model, articles=None)]})
+    seen = check(text)
+    assert "iframe" not in [tag for tag, _ in seen.tags]
+
+
 @pytest.mark.parametrize("many", range(1, 6))
 def test_hidden_topics_are_not_on_the_page(trained, many):
     hide(trained, 0, range(many), True)
@@ -203,7 +231,11 @@ def test_a_topic_has_the_colour_of_its_area_everywhere(found):
 def test_hostile_texts_are_texts(hostile):
     seen = check(page(hostile))
     assert [tag for tag, _ in seen.tags].count("script") == 1
-    assert not any(tag in ("img", "iframe", "b[31m") for tag, _ in seen.tags)
+    assert not any(tag in ("img", "b[31m") for tag, _ in seen.tags)
+    (map_of_articles,) = seen.all("srcdoc", "iframe")
+    within = Seen(map_of_articles)
+    assert [tag for tag, _ in within.tags].count("script") == 2
+    assert not any(tag in ("img", "iframe", "b[31m") for tag, _ in within.tags)
     told = "".join(text for texts in seen.texts.values() for text in texts)
     assert HOSTILE[0] in told
     assert "{{ 7 * 7 }}" in told
@@ -504,6 +536,17 @@ def test_finding_shows_what_holds_the_word_and_marks_it(browser, tmp_path, found
             "i.dispatchEvent(new Event('input'))",
             regular,
         )
+    assert browser.get_log("browser") == []
+
+
+def test_the_map_of_articles_is_drawn_within_the_page(browser, tmp_path, found):
+    shown(browser, tmp_path, page(found))
+    frame = browser.find_element("css selector", ".dots iframe")
+    browser.execute_script("arguments[0].scrollIntoView()", frame)
+    browser.switch_to.frame(frame)
+    drawn = "return performance.getEntriesByName('drawn').length"
+    wait(browser, lambda: browser.execute_script(drawn))
+    browser.switch_to.default_content()
     assert browser.get_log("browser") == []
 
 

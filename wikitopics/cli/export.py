@@ -34,10 +34,10 @@ from wikitopics.session.sources import described
 def report(output: str | None, session: str) -> None:
     """Write the topics found as one HTML page, to read or send.
 
-    It shows the topics, with their map, tree and history, and the curves. The page is
-    self-contained and opens without a network, here or wherever you send it. It contains words and
-    titles of articles, but not your contact or any path on this machine. Works while a trainer is
-    running.
+    It shows the map of articles, the topics with their map, tree and history, and the curves. The
+    page is self-contained and opens without a network, here or wherever you send it. It contains
+    words and titles of articles, but not your contact or any path on this machine. Works while a
+    trainer is running.
 
     Examples:
       wikitopics report -o night.html
@@ -110,7 +110,7 @@ _TABLES_WITH_ALL = [table for table in exports.TABLES.values() if table.everythi
     "--model",
     metavar="NAME",
     shell_complete=options.model_names,
-    help="Export only this model (default for `export model`: the first).",
+    help="Export only this model (default for `export map` and `export model`: the first).",
 )
 @click.option(
     "--all",
@@ -143,6 +143,7 @@ def export(
       wikitopics export topics > topics.csv
       wikitopics export topics --wide -o topics.tsv
       wikitopics export history --format json -o history.json
+      wikitopics export map -o map.html
       wikitopics export model --model hdp -o hdp.npz
     """
     from wikitopics.session.analysis.origin import licence_of

@@ -7,6 +7,7 @@ import base64
 import json
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -28,6 +29,8 @@ NONE = 0xFFFF
 """The number that stands for no topic."""
 TOPICS_TOLD = 2
 """The number of an article's topics that are told."""
+SCALE = ("#4a5fb0", "#3f87b5", "#35a5a0", "#6dbd7d", "#b4c85a", "#e5b04a", "#e27a3f")
+"""The colours of the parts of a scale, from the smallest to the largest numbers."""
 OTHER = COLOURS[-1]
 """The colour of what has none."""
 LONGEST_NAME = 60
@@ -36,6 +39,14 @@ LONGEST_ADDRESS = 600
 WORDS = 10
 """The number of a topic's words that are told."""
 MOST_TOPICS = 5000
+FEW = 2000
+"""No fewer articles are drawn for want of room."""
+SAMPLED = 50
+"""One in this many articles tells how large a page will be."""
+SURELY = 1.2
+"""A page that is expected to be this much too large is not made."""
+SCRIPTS = ("data", "view", "lands", "dots", "names", "tip", "moving", "search", "time")
+"""The parts of the script, in their order."""
 
 _COLOUR = re.compile(r"#[0-9a-f]{6}", re.ASCII)
 _ADDRESS = re.compile(r"https?://[!#-;=?-\[\]_a-z~]+")
@@ -53,6 +64,8 @@ class Area:
     """The middle of its name: x to the right and y upwards, 0 to 1."""
     colour: str = OTHER
     """As "#0088ff"."""
+    others: Sequence[tuple[float, float]] = ()
+    """Other places at which its name stands, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +99,8 @@ class Articles:
     """(n,) the larger, the sooner an article's title is shown."""
     labels: Sequence[str] | None = None
     """What to colour by, instead of topics; empty for none."""
+    scale: Sequence[str] = ()
+    """The labels in their order, if they are parts of a scale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,30 +142,31 @@ def map_page(
     *,
     noun: str = "articles",
     credit: str = "",
+    largest: int = LARGEST,
 ) -> str:
-    """The page.
+    """The page, of at most ``largest`` bytes: what does not fit is left out, and said.
 
     ``noun``: what the articles are called. ``credit``: a line about the source and its licence.
     Raises ValueError if shapes, numbers or colours do not fit together.
     """
     _check(articles, topics, areas)
     n = len(articles.places)
-    chosen = _chosen(articles)
-    largest = _columns(articles.topics)[chosen, 0]
-    ranks = _ranks(articles, chosen, largest)
-    counts = np.bincount(largest[largest != NONE], minlength=len(topics))
-    style = asset("map_page.css")
-    script = asset("map_page.js")
-    template = Template(asset("map_page.html"))
+    css = style()
+    code = script()
+    template = Template(asset("map/page.html"))
     name = _told(heading, 200) or "Map"
-    for detail in _DETAILS:
+
+    def page(chosen: NDArray[np.int64], detail: _Detail) -> str:
+        of_chosen = _columns(articles.topics)[chosen, 0]
+        ranks = _ranks(articles, chosen, of_chosen)
+        counts = np.bincount(of_chosen[of_chosen != NONE], minlength=len(topics))
         packed, left_out = _packed(articles, chosen, ranks, topics, areas, detail, noun)
         if len(chosen) < n:
             left_out.insert(0, f"{len(chosen):,} of {n:,} {noun} are drawn")
-        html = template.substitute(
-            policy=policy(style, script),
-            style=style,
-            script=script,
+        return template.substitute(
+            policy=policy([css], [code]),
+            style=css,
+            script=code,
             heading=escape(name),
             noun=escape(_told(noun, LONGEST_NAME)),
             count=f"{n:,}",
@@ -159,9 +175,31 @@ def map_page(
             listed="".join(_listed(topics, areas, counts, detail.words)),
             packed=packed,
         )
-        if len(html.encode()) <= LARGEST:
-            break
-    return html
+
+    chosen = _chosen(articles)
+    while True:
+        few = chosen[::SAMPLED]
+        nothing = len(page(chosen[:0], _DETAILS[0]))
+        for detail in _DETAILS:
+            expected = nothing + SAMPLED * (len(page(few, detail)) - nothing)
+            if len(chosen) > FEW and expected > SURELY * largest:
+                continue
+            html = page(chosen, detail)
+            if len(html.encode()) <= largest:
+                return html
+        if len(chosen) <= FEW:
+            return page(chosen, _DETAILS[-1])
+        chosen = chosen[::2]
+
+
+def style() -> str:
+    """The style of the page."""
+    return asset("map/page.css")
+
+
+def script() -> str:
+    """The script of the page."""
+    return "\n".join(asset(f"map/{name}.js") for name in SCRIPTS)
 
 
 def _check(articles: Articles, topics: Sequence[Topic], areas: Sequence[Area]) -> None:
@@ -188,7 +226,8 @@ def _check(articles: Articles, topics: Sequence[Topic], areas: Sequence[Area]) -
     for each in named:
         if not _COLOUR.fullmatch(each.colour):
             raise ValueError(f"a colour must look like #0088ff, not {each.colour!r}")
-        if not np.isfinite(each.place).all():
+        places = [each.place, *each.others] if isinstance(each, Area) else [each.place]
+        if not np.isfinite(places).all():
             raise ValueError("the place of a name must be two finite numbers")
 
 
@@ -269,7 +308,12 @@ def _packed(
                 snippets.append(_told(articles.snippets[number], detail.snippet))
         else:
             left_out.append("their snippets are left out")
-    labels, label_of = _labels(articles, chosen)
+    labels: list[dict[str, str]] = []
+    label_of = np.empty(0, np.uint8)
+    if articles.labels is not None:
+        # Of all articles, so that a label has its colour whatever is left out.
+        labels, label_of = coloured(articles.labels, articles.scale)
+        label_of = label_of[chosen]
     columns = _columns(articles.topics)[chosen]
     width = 1 if len(topics) < 255 else 2
     head = {
@@ -284,6 +328,7 @@ def _packed(
                 "name": _told(area.name, LONGEST_NAME),
                 "colour": area.colour,
                 "place": _place(area.place),
+                "others": [_place(place) for place in area.others],
             }
             for area in areas
         ],
@@ -298,39 +343,36 @@ def _packed(
         articles.places[chosen].T.astype("<u2").tobytes(),
         levels.tobytes(),
         columns.T.astype(stored).tobytes(),
-        label_of.tobytes() if labels else b"",
+        label_of.tobytes(),
         "\n".join(titles + addresses + snippets).encode(),
     ]
     compressed = zlib.compress(b"".join(parts), 9)
     return base64.b64encode(compressed).decode(), left_out
 
 
-def _labels(
-    articles: Articles, chosen: NDArray[np.int64]
+def coloured(
+    labels: Sequence[str], scale: Sequence[str] = ()
 ) -> tuple[list[dict[str, str]], NDArray[np.uint8]]:
-    """The labels with their colours, the most frequent first, and the number of each article's.
+    """The labels with their colours, and the number of each article's: those of a scale in their
+    order, otherwise the most frequent first.
 
     There are as many as colours; all others are one label.
     """
-    of_article = np.zeros(len(chosen), np.uint8)
-    if articles.labels is None:
-        return [], of_article
-    texts = [_told(articles.labels[number], LONGEST_NAME) for number in chosen.tolist()]
-    frequency: dict[str, int] = {}
-    for text in texts:
-        frequency[text] = frequency.get(text, 0) + 1
-    in_order = sorted((text for text in frequency if text), key=lambda text: -frequency[text])
-    coloured = in_order[: len(COLOURS) - 1]
-    number_of = {text: number for number, text in enumerate(coloured)}
-    labels = [
-        {"name": text, "colour": colour} for text, colour in zip(coloured, COLOURS, strict=False)
-    ]
-    if len(in_order) > len(coloured) or "" in frequency:
-        rest = "others" if len(in_order) > len(coloured) else "none"
-        labels.append({"name": rest, "colour": OTHER})
-    for i, text in enumerate(texts):
-        of_article[i] = number_of.get(text, len(coloured))
-    return labels, of_article
+    texts = [_told(label, LONGEST_NAME) for label in labels]
+    frequency = Counter(text for text in texts if text)
+    in_order = [text for text, _ in frequency.most_common()]
+    colours: Sequence[str] = COLOURS[:-1]
+    if scale:
+        in_order = [_told(text, LONGEST_NAME) for text in scale]
+        colours = SCALE
+    shown = in_order[: len(colours)]
+    number_of = {text: number for number, text in enumerate(shown)}
+    keys = [{"name": text, "colour": colour} for text, colour in zip(shown, colours, strict=False)]
+    others = set(texts).difference(shown)
+    if others:
+        keys.append({"name": "none" if others == {""} else "others", "colour": OTHER})
+    of_article = [number_of.get(text, len(shown)) for text in texts]
+    return keys, np.array(of_article, np.uint8)
 
 
 def _described(topic: Topic, words: int) -> dict[str, object]:

@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from wikitopics.session.analysis.cartography import COLOURS
-from wikitopics.session.analysis.report import maps, pictures
+from wikitopics.session.analysis.report import map_page, maps, pictures
 from wikitopics.session.analysis.report.parts import asset, policy
 from wikitopics.session.escapes import visible
 from wikitopics.session.wording import APART, age, found_sign, in_line
@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 
 LARGEST = 2_990_000
 """The most bytes of a page: small enough for a phone and an e-mail."""
+MAPS = 1_000_000
+"""The most bytes of all maps of articles on it."""
+SMALLEST_MAP = 200_000
+"""The bytes without which a map of articles would show too little."""
+QUOTED = 8_000
+"""The bytes by which a page grows when it becomes an attribute of another."""
 
 
 class Detail(NamedTuple):
@@ -85,7 +91,6 @@ def page(contents: dict[str, Any]) -> str:
     parts = contents | {
         "style": Markup(style),
         "script": Markup(script),
-        "policy": policy(style, script),
         "n_series": pictures.SERIES,
         "charts": [
             (metric, curves, pictures.chart(metric, curves, names, contents["read_noun"]))
@@ -96,9 +101,28 @@ def page(contents: dict[str, Any]) -> str:
         "most_events": MOST_EVENTS,
         "most_shown": MOST_SHOWN,
     }
+    with_map = [model for model in models if model.articles is not None and len(model.articles)]
+
+    def rendered(drawn: dict[str, Any], detail: Detail, articles: dict[str, str]) -> str:
+        styles = [style, map_page.style()] if articles else [style]
+        scripts = [script, map_page.script()] if articles else [script]
+        told = {
+            "articles": articles,
+            "articles_left_out": len(with_map) - len(articles),
+            "policy": policy(styles, scripts),
+        }
+        return str(template.render(parts | drawn | told, detail=detail))
+
     drawings = _drawings(models)
+    # Topics are told in detail, and the maps of articles get the rest; if that is too little, all
+    # is for the topics.
+    for detail in DETAILS[:2] if with_map else ():
+        html = rendered(drawings, detail, {})
+        room = min(MAPS, LARGEST - len(html.encode())) // len(with_map)
+        if room >= SMALLEST_MAP:
+            return rendered(drawings, detail, _articles(with_map, room - QUOTED))
     for detail in DETAILS:
-        html = str(template.render(parts | drawings, detail=detail))
+        html = rendered(drawings, detail, {})
         if len(html.encode()) <= LARGEST:
             return html
     # Only long names, such as somebody may have written into the file, come here.
@@ -106,8 +130,17 @@ def page(contents: dict[str, Any]) -> str:
     while most > 1 and len(html.encode()) > LARGEST:
         most //= 2
         drawings = _drawings([model.largest(most) for model in models])
-        html = str(template.render(parts | drawings, detail=DETAILS[-1]))
+        html = rendered(drawings, DETAILS[-1], {})
     return html
+
+
+def _articles(with_map: Sequence["ReportModel"], most: int) -> dict[str, str]:
+    """The page of each model's map of articles, of at most so many bytes, by the model's anchor."""
+    pages = {}
+    for model in with_map:
+        assert model.articles is not None
+        pages[model.anchor] = model.articles.page(most)
+    return pages
 
 
 def _drawings(models: Sequence["ReportModel"]) -> dict[str, Any]:

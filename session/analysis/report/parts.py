@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+from collections.abc import Iterable
 from importlib import resources
 
 
@@ -17,9 +18,11 @@ def hashed(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def policy(style: str, script: str) -> str:
-    """The policy of a page that loads nothing and runs this script only."""
+def policy(styles: Iterable[str], scripts: Iterable[str]) -> str:
+    """The policy of a page that loads nothing, and has only these styles and scripts."""
+    style = " ".join(map(hashed, styles))
+    script = " ".join(map(hashed, scripts))
     return (
-        f"default-src 'none'; style-src {hashed(style)}; script-src {hashed(script)}; "
+        f"default-src 'none'; style-src {style}; script-src {script}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )

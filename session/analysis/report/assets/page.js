@@ -1,4 +1,7 @@
 "use strict";
+// The map of articles needs scripts; what it shows of topics is below, too.
+for (const figure of document.querySelectorAll(".dots")) figure.hidden = false;
+
 // Search: hides topics without the typed words, and marks these in the others.
 {
   const form = document.querySelector("form[role=search]");

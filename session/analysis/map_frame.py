@@ -1,0 +1,158 @@
+"""The map of articles as a table of pandas, which a notebook shows as the map itself.
+
+Importing this module loads pandas.
+"""
+
+import os
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from wikitopics.extra import REPORT
+from wikitopics.session.analysis.mapped import Mapped
+from wikitopics.session.errors import BadUsage
+from wikitopics.session.paths import user_path
+from wikitopics.session.storage.files import check_target, replacing
+
+CELL = 1_000_000
+"""The most bytes of the page in a cell of a notebook."""
+HEIGHT = 640
+"""The height of such a cell, in pixels."""
+PARTS = 7
+"""The number of parts of a scale: as many documents have the numbers of each."""
+
+
+class MapFrame(pd.DataFrame):  # type: ignore[misc]
+    """The places of articles: `page_id`, `title`, `x` and `y` from 0 to 1, `topic` and `area`.
+
+    The user's own documents all have a row, in their order; what was not learnt has no place.
+
+    A notebook shows the map, and `save` writes it. A part of it, or what is computed from it, is a
+    usual table.
+    """
+
+    _metadata = ["_drawn"]  # noqa: RUF012 - pandas' own convention
+
+    def __init__(
+        self, of_model: Mapped, documents: "pd.DataFrame | None", color: object = None
+    ) -> None:
+        """``documents``: the result of `frames.documents_of`. ``color``: see `labels_of`."""
+        page_ids, titles, x, y, topics, areas = of_model.columns()
+        on_map = pd.DataFrame(
+            {
+                "page_id": page_ids,
+                "title": titles,
+                "x": x,
+                "y": y,
+                "topic": pd.array(topics, dtype="Int64"),
+                "area": pd.array(areas, dtype="Int64"),
+            }
+        )
+        if documents is None:
+            super().__init__(on_map)
+            rows = pd.Index(page_ids)
+        else:
+            places = on_map.drop(columns="title").set_index("page_id")
+            placed = places.reindex(documents["page_id"]).set_axis(documents.index)
+            super().__init__(pd.concat([documents, placed], axis="columns"))
+            rows = documents.index[documents["page_id"].searchsorted(page_ids)]
+        self._drawn = (of_model, *labels_of(color, of_model, rows, documents))
+
+    @property
+    def _constructor(self) -> Any:
+        return pd.DataFrame
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the map to a file: a page for the browser (`.html`) or a picture (`.png`).
+
+        A picture needs the extra `report`. Raises ValueError for another ending.
+        """
+        of_model, labels, scale = self._drawn
+        target = user_path(os.fspath(path))
+        try:
+            check_target(target)
+        except BadUsage as error:
+            raise ValueError(f"path: {error}") from None
+        ending = target.suffix.lower()
+        if ending == ".html":
+            content = of_model.page(labels=labels, scale=scale).encode()
+        elif ending == ".png":
+            content = self._picture()
+        else:
+            raise ValueError(f"path: end the name of the map in .html or .png, not {ending!r:.20}")
+        with replacing(target) as file:
+            file.write(content)
+
+    def _picture(self) -> bytes:
+        if REPORT.missing():
+            raise ValueError(REPORT.needed("a map as .png"))
+        from wikitopics.session.analysis.report.map_picture import picture
+
+        of_model, labels, scale = self._drawn
+        return picture(of_model, labels, scale)
+
+    def _repr_html_(self) -> str:
+        of_model, labels, scale = self._drawn
+        page = of_model.page(CELL, labels, scale)
+        return framed(page, f"Map of {len(self):,} {of_model.noun}", HEIGHT)
+
+
+def framed(page: str, title: str, height: int) -> str:
+    """The page as a part of another one, which it cannot reach."""
+    return (
+        f'<iframe srcdoc="{escape(page)}" title="{escape(title)}" width="100%" height="{height}" '
+        'sandbox="allow-scripts allow-popups allow-popups-to-escape-sandbox" '
+        'style="border: 0"></iframe>'
+    )
+
+
+def labels_of(
+    color: object, of_model: Mapped, rows: pd.Index, documents: "pd.DataFrame | None"
+) -> tuple[Sequence[str] | None, Sequence[str]]:
+    """The label by which each article is coloured, and the labels in order if they are parts of a
+    scale.
+
+    ``color``: None, or a value for each document: a column with their ids as its index, or values
+    in their order. Numbers become parts of a scale. ``rows``: the id of each article on the map.
+
+    Raises ValueError if there are too few or too many values, and TypeError.
+    """
+    if color is None:
+        return None, ()
+    if isinstance(color, pd.DataFrame):
+        raise TypeError("color must be a column, such as frame['label'], not a table")
+    if isinstance(color, str) or not hasattr(color, "__len__"):
+        raise TypeError("color must be a column or a list with a value for each document")
+    values = pd.Series(color)
+    by_id = isinstance(color, pd.Series) and color.index.is_unique and color.index.isin(rows).any()
+    if by_id:
+        values = values.reindex(rows)
+    else:
+        needed = len(of_model) if documents is None else len(documents)
+        if len(values) != needed:
+            raise ValueError(
+                f"color: {len(values):,} values for {needed:,} {of_model.noun}; give a value for "
+                "each, or a column with their ids as its index"
+            )
+        if documents is not None:
+            values = values.iloc[documents["page_id"].searchsorted(of_model.page_ids)]
+    if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
+        return _on_a_scale(values)
+    return ["" if pd.isna(value) else str(value) for value in values.tolist()], ()
+
+
+def _on_a_scale(values: Any) -> tuple[list[str], list[str]]:
+    """The part of the scale that each number is in, and the parts."""
+    numbers = values.astype("float64").replace([np.inf, -np.inf], np.nan)
+    distinct = numbers.dropna().unique()
+    if len(distinct) <= PARTS:
+        names = {number: f"{number:g}" for number in np.sort(distinct).tolist()}
+        return [names.get(number, "") for number in numbers.tolist()], list(names.values())
+    parts = pd.qcut(numbers, PARTS, duplicates="drop")
+    are_whole = bool((distinct == np.round(distinct)).all())
+    form = ".0f" if are_whole else ".4g"
+    scale = [f"{part.left:{form}} to {part.right:{form}}" for part in parts.cat.categories]
+    return [scale[code] if code >= 0 else "" for code in parts.cat.codes.tolist()], scale

@@ -1,0 +1,186 @@
+"""The map of articles in Python: a table that a notebook shows as the map."""
+
+import pickle
+from dataclasses import replace
+from html import unescape
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import wikitopics as wt
+from tests.wikitopics.in_python.learning import learn
+from wikitopics.session.analysis.report.map_page import SCALE
+
+COLUMNS = ["page_id", "title", "x", "y", "topic", "area"]
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory):
+    """A session of documents with an index; the one before the last has no words."""
+    from tests.wikitopics.in_python.learning import TEXTS
+
+    texts = pd.Series(TEXTS, index=[f"n{number}" for number in range(len(TEXTS))])
+    texts.iloc[-2] = None
+    return learn(texts, session=tmp_path_factory.mktemp("map") / "notes.db")
+
+
+def keys_of(page):
+    """The names of the page's legend, as far as they can be read without unpacking it."""
+    from tests.session.analysis.test_mapped import head_of
+
+    return [label["name"] for label in head_of(page)["labels"]]
+
+
+def test_it_has_what_the_export_has(trained, cli):
+    places = wt.open(trained).map()
+    assert list(places.columns) == COLUMNS
+    on_map = places.dropna(subset=["x"])
+    told = sorted(cli.rows("map"), key=lambda row: row["page_id"])
+    assert len(told) > 100
+    for column in COLUMNS:
+        assert on_map[column].tolist() == [row[column] for row in told]
+
+
+def test_articles_of_a_wiki_are_in_the_order_of_reading(trained, cli, monkeypatch):
+    monkeypatch.setattr("wikitopics.session.analysis.frames.documents_of", lambda reader: None)
+    session = wt.open(trained)
+    places = session.map()
+    told = cli.rows("map")
+    assert places["page_id"].tolist() == [row["page_id"] for row in told]
+    assert places.index.tolist() == list(range(len(told)))
+    numbers = pd.Series(range(len(told)), index=places["page_id"]).sample(frac=1, random_state=1)
+    assert (
+        session.map(color=numbers)._repr_html_()
+        == session.map(color=range(len(told)))._repr_html_()
+    )
+
+
+def test_own_documents_have_the_rows_of_documents(notes):
+    places = notes.map()
+    documents = notes.documents()
+    assert list(places.columns) == COLUMNS
+    pd.testing.assert_index_equal(places.index, documents.index)
+    pd.testing.assert_series_equal(places["topic"], documents["topic"], check_names=False)
+    pd.testing.assert_series_equal(places["area"], documents["area"], check_names=False)
+    has_place = places["x"].notna()
+    assert has_place.sum() == len(places) - 1
+    assert not has_place.iloc[-2]
+    assert places.loc[has_place, ["x", "y"]].stack().between(0, 1).all()
+
+
+def test_a_notebook_shows_the_map_itself_and_a_part_as_a_table(notes):
+    places = notes.map()
+    cell = places._repr_html_()
+    assert cell.startswith('<iframe srcdoc="')
+    assert cell.count("<") == 2  # of the frame itself
+    assert "<canvas" in unescape(cell)
+    assert len(cell) < 2_000_000
+    for part in (places.head(), places[["x", "y"]], places.copy(), places[places["x"] > 0.5]):
+        assert type(part) is pd.DataFrame
+    kept = pickle.loads(pickle.dumps(places))
+    assert kept.equals(places)
+    assert kept._repr_html_() == cell
+
+
+def test_it_is_saved_as_a_page_or_a_picture(notes, tmp_path):
+    places = notes.map()
+    places.save(tmp_path / "map.html")
+    assert (tmp_path / "map.html").read_text().startswith("<!doctype html>")
+    places.save(str(tmp_path / "map.PNG"))
+    assert (tmp_path / "map.PNG").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(ValueError, match=r"end the name of the map in \.html or \.png"):
+        places.save(tmp_path / "map.pdf")
+    with pytest.raises(ValueError, match=r"path: .* holds a session"):
+        places.save(notes.path)
+
+
+def test_a_column_colours_documents_by_their_ids_or_by_their_order(notes, tmp_path):
+    index = notes.documents().index
+    labels = pd.Series(np.where(np.arange(len(index)) % 3, "often", "seldom"), index=index)
+    pages = []
+    for color in (labels, labels.sample(frac=1, random_state=3), labels.tolist(), labels.array):
+        notes.map(color=color).save(tmp_path / "map.html")
+        pages.append((tmp_path / "map.html").read_text())
+    assert keys_of(pages[0]) == ["often", "seldom"]
+    assert len(set(pages)) == 1
+    notes.map(color=labels.where(labels == "often")).save(tmp_path / "map.html")
+    assert keys_of((tmp_path / "map.html").read_text()) == ["often", "none"]
+
+
+def test_numbers_become_a_scale(notes, tmp_path):
+    n = len(notes.documents())
+    for numbers, most in ((np.arange(n) / 7, len(SCALE)), (np.arange(n) % 3, 3)):
+        places = notes.map(color=numbers)
+        places.save(tmp_path / "map.png")
+        places.save(tmp_path / "map.html")
+        keys = keys_of((tmp_path / "map.html").read_text())
+        assert len(keys) == most
+        starts = [float(key.split()[0]) for key in keys]
+        assert starts == sorted(starts)
+
+
+def test_names_in_the_picture_are_whole_apart_and_no_formulas(notes):
+    from wikitopics.session.analysis.report.map_picture import drawn
+
+    labels = ["$\\frac$", "_$", "<b>"] * 40
+    places = notes.map()
+    of_model, *_ = places._drawn
+    labels = labels[: len(of_model)]
+    named = [replace(row, name=f"{'very ' * 9}$long_ {row.name}") for row in of_model.topics]
+    figure = drawn(replace(of_model, topics=named), labels, ())
+    (axes,) = figure.axes
+    renderer = figure.canvas.get_renderer()
+    legend = axes.get_legend()
+    assert {text.get_text() for text in legend.get_texts()} == set(labels)
+    boxes = [text.get_window_extent(renderer) for text in axes.texts]
+    boxes.append(legend.get_window_extent(renderer))
+    assert len(boxes) > 2
+    for box in boxes:
+        assert box.x0 >= 0
+        assert box.x1 <= figure.bbox.x1
+        assert sum(box.overlaps(other) for other in boxes) == 1  # with itself
+
+
+@pytest.mark.parametrize(
+    ("color", "error", "message"),
+    [
+        (["one"], ValueError, "color: 1 values for .* documents"),
+        (pd.Series(["one"], index=["unknown"]), ValueError, "color: 1 values"),
+        (pd.DataFrame({"a": [1]}), TypeError, "color must be a column"),
+        ("label", TypeError, "color must be a column"),
+        (7, TypeError, "color must be a column"),
+    ],
+)
+def test_colours_that_do_not_fit_are_refused(notes, color, error, message):
+    with pytest.raises(error, match=message):
+        notes.map(color=color)
+
+
+def test_an_unknown_model_and_a_session_without_a_map_are_refused(notes, corpus, cli, home):
+    with pytest.raises(ValueError, match="no model 'nope'"):
+        notes.map("nope")
+    options = [*corpus.options(), "--topics", 3, "--held-out", 10, "--articles", 64]
+    assert cli("train", *options, "--keep-articles", "none").code == 0
+    with pytest.raises(wt.SessionError, match="keeps none of its articles"):
+        wt.open().map()
+
+
+@pytest.mark.interop
+def test_a_browser_shows_the_map_within_another_page(browser, tmp_path, notes):
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    page = f"<!doctype html><h1>A notebook</h1>{notes.map()._repr_html_()}"
+    (tmp_path / "notebook.html").write_text(page, encoding="utf-8")
+    browser.get((tmp_path / "notebook.html").as_uri())
+    browser.switch_to.frame(browser.find_element("tag name", "iframe"))
+    drawn = "return performance.getEntriesByName('drawn').length"
+    WebDriverWait(browser, 30).until(lambda _: browser.execute_script(drawn))
+    wheel = """
+    const how = { deltaY: -240, cancelable: true };
+    document.querySelector("canvas").dispatchEvent(new WheelEvent("wheel", how));
+    return document.querySelector(".hint").hidden;
+    """
+    assert browser.execute_script(wheel) is False
+    browser.switch_to.default_content()
+    assert browser.get_log("browser") == []
