@@ -249,6 +249,13 @@ def _html(table: Table, request: ExportRequest) -> Iterator[bytes]:
     yield _utf8(mapped(request.reader, request.models[0]).page())
 
 
+def _svg(table: Table, request: ExportRequest) -> Iterator[bytes]:
+    """The growth of the map of articles."""
+    from wikitopics.session.analysis.mapped import mapped
+
+    yield _utf8(mapped(request.reader, request.models[0]).growth())
+
+
 FORMATS = {
     form.name: form
     for form in (
@@ -257,6 +264,7 @@ FORMATS = {
         Format("json", "JSON", ending=".json", stream=_json),
         Format("parquet", "Parquet", ending=".parquet", stream=_parquet, binary=True),
         Format("html", "HTML page", ending=".html", stream=_html, binary=True),
+        Format("svg", "animated SVG", ending=".svg", stream=_svg, binary=True),
         Format("npz", "NumPy .npz", ending=".npz", stream=_npz, binary=True),
         Format("gensim", "gensim LdaModel, a folder", ending="-gensim", folder=_write_gensim),
         Format("ldavis", "LDAvis JSON", ending=".ldavis.json", stream=_ldavis),

@@ -15,6 +15,7 @@ from wikitopics.session.analysis.article_map import ArticleMap, article_map
 from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.analysis.origin import addresses, licence_of
 from wikitopics.session.analysis.report import map_page
+from wikitopics.session.analysis.report.growth import growth_svg
 from wikitopics.session.errors import Damaged
 from wikitopics.session.records import SHOWN_WORDS, ArticleRow, TopicRow
 from wikitopics.session.settings import Settings
@@ -126,17 +127,39 @@ class Mapped:
             labels=labels,
             scale=scale,
         )
-        licence = licence_of(self.settings)
-        credit = "" if licence is None else f"{licence.text[0].upper()}{licence.text[1:]}."
         return map_page.map_page(
-            f"{self.session}: {self.map.model}" if self.several else self.session,
+            self._heading,
             articles,
             [self._topic(number) for number in self._drawn],
             self._named_areas,
             noun=self.noun,
-            credit=credit,
+            credit=self._credit,
             largest=largest,
         )
+
+    def growth(self) -> str:
+        """The growth of the map as an animated SVG."""
+        index_of = np.full(len(self.topics), -1)
+        named = (area for area in self.areas if not area.is_other)
+        for index, area in enumerate(named):
+            index_of[list(area.topics)] = index
+        return growth_svg(
+            self._heading,
+            self.map.places,
+            index_of[self.map.topics],
+            self._named_areas,
+            noun=self.noun,
+            credit=self._credit,
+        )
+
+    @property
+    def _heading(self) -> str:
+        return f"{self.session}: {self.map.model}" if self.several else self.session
+
+    @property
+    def _credit(self) -> str:
+        licence = licence_of(self.settings)
+        return "" if licence is None else f"{licence.text[0].upper()}{licence.text[1:]}."
 
     def colours(self) -> NDArray[np.str_]:
         """(n,) the colour of each article."""

@@ -144,6 +144,7 @@ def export(
       wikitopics export topics --wide -o topics.tsv
       wikitopics export history --format json -o history.json
       wikitopics export map -o map.html
+      wikitopics export map -o growth.svg
       wikitopics export model --model hdp -o hdp.npz
     """
     from wikitopics.session.analysis.origin import licence_of

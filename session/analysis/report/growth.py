@@ -264,7 +264,8 @@ def _named(
         relative_size = (size / largest) ** 0.5
         letter = SMALLEST_NAME + (LARGEST_NAME - SMALLEST_NAME) * relative_size
         area = areas[number]
-        found.append(_Name(_line(area.name, LONGEST_NAME), area.place, step, letter))
+        for place in (area.place, *area.others):
+            found.append(_Name(_line(area.name, LONGEST_NAME), place, step, letter))
     return found
 
 

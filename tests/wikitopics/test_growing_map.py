@@ -1,0 +1,17 @@
+"""The growth of the map, as a picture that the command writes."""
+
+from xml.etree import ElementTree
+
+import wikitopics as wt
+
+
+def test_the_growth_of_the_map_is_exported(trained, cli, tmp_path):
+    target = tmp_path / "growth.svg"
+    cli.ok("export", "map", "-o", target)
+    svg = ElementTree.parse(target).getroot()
+    assert target.stat().st_size < 2_000_000
+    texts = [text.text for text in svg.iter("{http://www.w3.org/2000/svg}text")]
+    assert f"{len(cli.rows('map')):,} documents" in texts
+    areas = {area.name for area in wt.open(trained).areas() if not area.is_other}
+    assert areas & set(texts)
+    assert cli("export", "map", "--format", "svg").code == 0
