@@ -11,6 +11,7 @@ there are more, and on it what is bright, lit up or written. Pure, but for `Coun
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -48,14 +49,18 @@ ASCII_FOUND = "o"
 SIGN = "●"
 ASCII_SIGN = "@"
 """What is drawn at the chosen article."""
+LIT = "•"
+"""What is drawn at cells that are lit, if they are few."""
+FEW_LIT = 100
+"""The most cells that are few."""
 TITLE = 28
 """The maximum width of a title."""
-CELLS_OF_A_TITLE = 12
+CELLS_OF_A_TITLE = 5
 """Titles appear once there are at least so many cells for each article in the window."""
 
 APART = 2
 """Cells between two texts."""
-WRITTEN = 0.25
+WRITTEN = 0.2
 """The part of the sky that texts may cover."""
 HARDLY = 0.03
 """An area with no larger part of the articles in a window is not named."""
@@ -235,7 +240,12 @@ def drawn(
     for places, owner in ((overlay.lit, _LIT), (overlay.bright, _BRIGHT)):
         if len(places):
             cells, bits = _lone_dots(places, counts)
-            codes[cells] = ord(ASCII_FOUND) if ascii_only else BRAILLE[bits]
+            if ascii_only:
+                codes[cells] = ord(ASCII_FOUND)
+            elif owner == _LIT and len(cells) <= FEW_LIT:
+                codes[cells] = ord(LIT)
+            else:
+                codes[cells] = BRAILLE[bits]
             owners[cells] = owner
     if overlay.chosen is not None:
         cells, _ = _lone_dots(np.array([overlay.chosen], np.uint16), counts)
@@ -464,6 +474,45 @@ def taken_by(
     cells, _ = cells_of(kept, counts.window, counts.size)
     taken[cells[:, 0], cells[:, 1]] = True
     return taken
+
+
+def carried(
+    written: Iterable[Written], before: Window, now: Window, size: tuple[int, int]
+) -> list[Written]:
+    """Texts that were written for a window, moved with the map to where another window shows it;
+    without those that would leave the sky or overlap earlier ones."""
+    width, height = size
+    left, bottom = before.corner
+    new_left, new_bottom = now.corner
+    used = np.zeros((height, width), np.bool_)
+    moved = []
+    for row, column, text, ink in written:
+        length = cell_len(text)
+        x = left + (column + length / 2) / width * before.side
+        y = bottom + (1 - (row + 0.5) / height) * before.side
+        start = round((x - new_left) / now.side * width - length / 2)
+        new_row = math.floor((1 - (y - new_bottom) / now.side) * height)
+        if not (0 <= new_row < height and 0 <= start <= width - length):
+            continue
+        if used[new_row, max(start - APART, 0) : start + length + APART].any():
+            continue
+        used[new_row, start : start + length] = True
+        moved.append(Written(new_row, start, text, ink))
+    return moved
+
+
+def clear_of(written: Iterable[Written], others: Iterable[Written], width: int) -> list[Written]:
+    """The texts that neither overlap these others nor touch them. width: of the sky"""
+    kept: dict[int, NDArray[np.bool_]] = {}
+    for row, column, text, _ in others:
+        cells = kept.setdefault(row, np.zeros(width, np.bool_))
+        cells[max(column - APART, 0) : column + cell_len(text) + APART] = True
+    return [
+        one
+        for one in written
+        if one.row not in kept
+        or not kept[one.row][one.column : one.column + cell_len(one.text)].any()
+    ]
 
 
 def flown(start: Places, end: Places, part: float) -> Places:
