@@ -146,16 +146,20 @@ class Flight(NamedTuple):
         """Whether it is not bright any more."""
         return time >= self.begins + FLIGHT_SECONDS + GLOW_SECONDS
 
-    def places(self, time: float) -> list[Places]:
-        """(1, 2) each: where it is at this time, and its tail."""
-        if self.landed(time):
-            return [np.array([self.end], np.uint16)]
-        part = (time - self.begins) / FLIGHT_SECONDS
-        if part < 0:
+    def at(self, time: float, behind: float = 0.0) -> tuple[int, int]:
+        """Where it is at this time, or what is so far behind it, as a part of the flight."""
+        part = min(max((time - self.begins) / FLIGHT_SECONDS - behind, 0.0), 1.0)
+        way = flown(np.array([self.start], np.uint16), np.array([self.end], np.uint16), part)
+        ((x, y),) = way.tolist()
+        return x, y
+
+    def places(self, time: float) -> list[tuple[int, int]]:
+        """Where it and its tail are at this time; nowhere before it has set out."""
+        if time < self.begins:
             return []
-        start = np.array([self.start], np.uint16)
-        end = np.array([self.end], np.uint16)
-        return [flown(start, end, max(part - behind, 0.0)) for behind in (0.0, *TAIL)]
+        if self.landed(time):
+            return [self.end]
+        return [self.at(time, behind) for behind in (0.0, *TAIL)]
 
 
 def set_out(
@@ -186,4 +190,4 @@ def set_out(
 def bright(flights: Sequence[Flight], time: float) -> Places:
     """(m, 2) what is bright at this time."""
     places = [place for flight in flights for place in flight.places(time)]
-    return np.concatenate([np.empty((0, 2), np.uint16), *places])
+    return np.array(places, np.uint16).reshape(-1, 2)

@@ -86,6 +86,8 @@ class SkyMap(Drawn, can_focus=True):
     """What is drawn; None: nothing has been read yet, or there is no map of articles."""
     lack = ""
     """Why there is no map of articles; "" if there is one, or if that is not known yet."""
+    _is_complete = False
+    """Whether all articles that have been read were on the map."""
     window = Window()
     chosen: int | None = None
     """The number (`seq`) of the article under the cursor."""
@@ -110,8 +112,8 @@ class SkyMap(Drawn, can_focus=True):
     """The movement of the window: from, to, and since when."""
     _drift: Drift | None = None
     _flights: Sequence[Flight] = ()
-    _spot: tuple[int, int] | None = None
-    """Where a text that was asked about lies."""
+    _text: tuple[str, Flight] | None = None
+    """What the text that was asked about is called, and its way to where it lies."""
     _timer: Timer | None = None
     _counts: Counts | None = None
     _written: Sequence[Written] = ()
@@ -168,7 +170,7 @@ class SkyMap(Drawn, can_focus=True):
         self._way = None
         self._drift = None
         self._flights = ()
-        self._spot = None
+        self._text = None
         self._counts = None
         self._written = ()
         self._written_for = None
@@ -201,9 +203,12 @@ class SkyMap(Drawn, can_focus=True):
             found, complete, why = await view.ask(read, aside=True)
             if shown != self._shown:
                 return
+            was_lacking = bool(self.lack)
             self.lack = why
+            if was_lacking != bool(why):
+                view.again()  # another map is shown in place of this one
             if found is None:
-                self._take(None)
+                self._take(None, complete=True)
                 return
             before = self.sky
             # Where the map has drifted, all move together, once the new places of all are known.
@@ -211,28 +216,32 @@ class SkyMap(Drawn, can_focus=True):
                 sky = await asyncio.to_thread(Sky.of, found, last, before)
                 if shown != self._shown:
                     return
-                self._take(sky)
+                self._take(sky, complete=complete)
             if complete:
                 return
             await asyncio.sleep(PAUSE)
 
-    def _take(self, sky: Sky | None) -> None:
+    def _take(self, sky: Sky | None, *, complete: bool) -> None:
         """Show these articles from now on."""
         before = self.sky
         self.sky = sky
         self._counts = None
+        was_complete = self._is_complete
+        self._is_complete = complete
         is_live = self._session is not None and self._session.as_of is None
         if sky is not None and before is not None and is_live and self._animates:
             now = time.monotonic()
             if before.map.layout != sky.map.layout:
                 self._drift = Drift.between(before, sky, now)
                 self._flights = ()
-            elif len(sky) > len(before) and sky.seqs[len(before) - 1] == before.seqs[-1]:
+            elif (
+                was_complete
+                and len(sky) > len(before) > 0
+                and sky.seqs[len(before) - 1] == before.seqs[-1]
+            ):
                 self._flights = set_out(self._flights, sky, len(before), self.window, now)
         if sky is not None and sky is not before:
             self._light()
-        if (sky is None) != (before is None) and self._view is not None:
-            self._view.again()  # another map may be shown in its place
         self._write()
         self._keep_moving()
         self.redraw()
@@ -370,12 +379,7 @@ class SkyMap(Drawn, can_focus=True):
     @property
     def _here(self) -> tuple[int, int] | None:
         """The place of the article under the cursor."""
-        if self.sky is None or self.chosen is None:
-            return None
-        for number in self.sky.find([self.chosen]).tolist():
-            x, y = self.sky.places[number].tolist()
-            return x, y
-        return None
+        return None if self.chosen is None else self.place_of(self.chosen)
 
     def action_travel(self, direction: Direction) -> None:
         sky = self.sky
@@ -504,7 +508,8 @@ class SkyMap(Drawn, can_focus=True):
 
     @property
     def _is_moving(self) -> bool:
-        return self._way is not None or self._drift is not None or bool(self._flights)
+        goes_on = self._text is not None and not self._text[1].landed(time.monotonic())
+        return goes_on or self._way is not None or self._drift is not None or bool(self._flights)
 
     def _frame(self) -> None:
         now = time.monotonic()
@@ -572,12 +577,31 @@ class SkyMap(Drawn, can_focus=True):
             self._light()
             self.redraw()
 
-    def show_text(self, place: tuple[int, int] | None, alike: Sequence[int]) -> None:
-        """Mark the place of a text, and light up the articles most like it, by number (`seq`)."""
-        self._spot = place
+    def place_of(self, seq: int) -> tuple[int, int] | None:
+        """The place of an article, by its number (`seq`); None if it is not on the map."""
+        if self.sky is None:
+            return None
+        for number in self.sky.find([seq]).tolist():
+            x, y = self.sky.places[number].tolist()
+            return x, y
+        return None
+
+    def show_text(self, place: tuple[int, int] | None, label: str, alike: Sequence[int]) -> None:
+        """Move the mark of a text to this place, and light up the articles most like it, by number
+        (`seq`)."""
+        now = time.monotonic()
+        if place is None:
+            self._text = None
+        else:
+            start = place
+            if self._text is not None and self._animates:
+                _, before = self._text
+                start = before.at(now)
+            self._text = (label, Flight(0, now, start, place))
         self._found_titles = alike
         self._light()
         self._write()
+        self._keep_moving()
         self.redraw()
 
     def _light(self) -> None:
@@ -633,7 +657,7 @@ class SkyMap(Drawn, can_focus=True):
             return []
         card = self.card
         leading = self._leading
-        if self.chosen is None:
+        if self.chosen is None and self._text is None:
             learnt = [row for row in session.recent if row.role == "trained"]
             card = learnt[0] if learnt else None
             leading = session.leading.get(self._model, {})
@@ -697,7 +721,7 @@ class SkyMap(Drawn, can_focus=True):
             return [blank] * (height + 1)
         counts = self._counted(sky)
         now = time.monotonic()
-        here = self._here if self._spot is None else self._spot
+        here = self._here if self._text is None else self._text[1].at(now)
         is_in_sight = here is not None and self._cell(here) is not None
         overlay = Overlay(
             lit=NOWHERE if self._found is None else sky.places[self._found],
@@ -733,7 +757,10 @@ class SkyMap(Drawn, can_focus=True):
         the names."""
         width, _ = self._room
         above: list[Written] = []
-        if self._spot is None and self.card is not None and self._here is not None:
+        if self._text is not None:
+            label, way = self._text
+            above += self._beside(way.at(now), label, "strong")
+        elif self.card is not None and self._here is not None:
             above += self._beside(self._here, self.card.title, "strong")
         titles = {}
         if self._session is not None:
