@@ -264,14 +264,41 @@ def lines(picture: Picture, written: Iterable[Written] = ()) -> list[Line]:
     return [[(text, inks[owner]) for text, owner in pieces] for pieces in rows]
 
 
-def strips(
-    picture: Picture, pen: Callable[[str], Style], written: Iterable[Written] = ()
-) -> list[Strip]:
-    """The same as Textual draws it. pen: the style of an ink"""
-    width = picture.codes.shape[1]
-    rows, inks = _with_texts(picture, written)
+class Frame(NamedTuple):
+    """A picture with its texts, as Textual draws it."""
+
+    picture: Picture
+    written: Sequence[Written]
+    strips: Sequence[Strip]
+
+
+def framed(
+    picture: Picture,
+    pen: Callable[[str], Style],
+    written: Sequence[Written] = (),
+    before: Frame | None = None,
+) -> Frame:
+    """The picture as Textual draws it. pen: the style of an ink. before: an earlier frame with the
+    same styles, whose lines are taken where they are the same"""
+    height, width = picture.codes.shape
+    changed = np.ones(height, np.bool_)
+    made: list[Strip] = [Strip([])] * height
+    if before is not None and before.picture.codes.shape == picture.codes.shape:
+        changed = (picture.codes != before.picture.codes).any(axis=1)
+        changed |= (picture.owners != before.picture.owners).any(axis=1)
+        for one in set(written) ^ set(before.written):
+            changed[one.row] = True
+        made = list(before.strips)
+    numbers = np.flatnonzero(changed)
+    places = {number: place for place, number in enumerate(numbers.tolist())}
+    part = Picture(picture.codes[changed], picture.owners[changed], picture.inks)
+    texts = [one._replace(row=places[one.row]) for one in written if one.row in places]
+    rows, inks = _with_texts(part, texts)
     pens = {owner: pen(ink) for owner, ink in inks.items()}
-    return [Strip([Segment(text, pens[owner]) for text, owner in pieces], width) for pieces in rows]
+    for number, pieces in zip(numbers.tolist(), rows, strict=True):
+        segments = [Segment(text, pens[owner]) for text, owner in pieces]
+        made[number] = Strip(segments, width)
+    return Frame(picture, written, made)
 
 
 Pieces = list[tuple[str, int]]

@@ -17,7 +17,7 @@ from wikitopics.tui.sky_index import WHOLE, Articles, Places, Topics, Window
 
 DRIFT_SECONDS = 2.5
 """How long it takes all articles to move to where another layout has them."""
-DRIFTING = 60_000
+DRIFTING = 30_000
 """About so many of them are drawn meanwhile."""
 FLIGHT_SECONDS = 1.3
 """How long an article that has just been read flies to its place."""
@@ -39,6 +39,8 @@ class Sky:
 
     map: ArticleMap
     articles: Articles
+    topic_count: int
+    """The number of topics, as far as they are the largest of an article."""
 
     @classmethod
     def of(cls, found: ArticleMap, last: int | None = None, before: Sky | None = None) -> Sky:
@@ -49,8 +51,10 @@ class Sky:
             n = int(np.searchsorted(found.seqs, last, side="right"))
         if before is not None and before._begins(found, n):
             new = slice(len(before), n)
-            return cls(found, before.articles.with_more(found.places[new], found.topics[new]))
-        return cls(found, Articles(found.places[:n], found.topics[:n]))
+            articles = before.articles.with_more(found.places[new], found.topics[new])
+        else:
+            articles = Articles(found.places[:n], found.topics[:n])
+        return cls(found, articles, int(found.topics[:n].max(initial=-1)) + 1)
 
     def __len__(self) -> int:
         return len(self.articles)

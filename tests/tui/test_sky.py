@@ -20,10 +20,10 @@ from wikitopics.tui.sky import (
     cells_of,
     drawn,
     flown,
+    framed,
     levels_of,
     lines,
     named,
-    strips,
     taken_by,
     titled,
 )
@@ -221,7 +221,7 @@ def test_titles_never_overlap_and_cannot_control_the_terminal(size, centred, asc
     assert {sum(cell_len(text) for text, _ in line) for line in drawn_lines} == {width}
     for words in written:
         assert words.text in texts(drawn_lines)[words.row]
-    made = strips(picture, lambda ink: Style(), written)
+    made = framed(picture, lambda ink: Style(), written).strips
     assert [strip.text for strip in made] == texts(drawn_lines)
     assert {strip.cell_length for strip in made} == {width}
 

@@ -26,6 +26,7 @@ from wikitopics.tui.sky import (
     MOVING,
     TITLE,
     Counts,
+    Frame,
     Overlay,
     Written,
     are_titled,
@@ -33,8 +34,8 @@ from wikitopics.tui.sky import (
     cells_of,
     clear_of,
     drawn,
+    framed,
     named,
-    strips,
     taken_by,
     titled,
 )
@@ -123,6 +124,9 @@ class SkyMap(Drawn, can_focus=True):
     """What the names that are written, or being made, depend on."""
     _leading: Leading = {}  # noqa: RUF012 - never changed
     _strips: Sequence[Strip] = ()
+    _drawn_before: Frame | None = None
+    _line: Strip | None = None
+    """The line that describes an article."""
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -181,7 +185,10 @@ class SkyMap(Drawn, can_focus=True):
         assert self._session is not None
         areas = self._session.areas_of(self._model)
         topics = self._session.topics_of(self._model)
-        area_of = np.full(max([len(topics), *(topic + 1 for topic in areas)]), OTHER)
+        K = max([len(topics), *(topic + 1 for topic in areas)])
+        if self.sky is not None:
+            K = max(K, self.sky.topic_count)
+        area_of = np.full(K, OTHER)
         for topic, area in areas.items():
             area_of[topic] = area.number
         if not np.array_equal(area_of, self._area_of):
@@ -208,24 +215,26 @@ class SkyMap(Drawn, can_focus=True):
             if was_lacking != bool(why):
                 view.again()  # another map is shown in place of this one
             if found is None:
-                self._take(None, complete=True)
+                self._take(None, None, complete=True)
                 return
             before = self.sky
             # Where the map has drifted, all move together, once the new places of all are known.
             if complete or before is None or before.map.layout == found.layout:
                 sky = await asyncio.to_thread(Sky.of, found, last, before)
+                counts = await asyncio.to_thread(self._count, sky)
                 if shown != self._shown:
                     return
-                self._take(sky, complete=complete)
+                self._take(sky, counts, complete=complete)
             if complete:
                 return
             await asyncio.sleep(PAUSE)
 
-    def _take(self, sky: Sky | None, *, complete: bool) -> None:
+    def _take(self, sky: Sky | None, counts: Counts | None, *, complete: bool) -> None:
         """Show these articles from now on."""
         before = self.sky
         self.sky = sky
-        self._counts = None
+        self._colour()
+        self._counts = counts
         was_complete = self._is_complete
         self._is_complete = complete
         is_live = self._session is not None and self._session.as_of is None
@@ -234,6 +243,7 @@ class SkyMap(Drawn, can_focus=True):
             if before.map.layout != sky.map.layout:
                 self._drift = Drift.between(before, sky, now)
                 self._flights = ()
+                self._counts = None
             elif (
                 was_complete
                 and len(sky) > len(before) > 0
@@ -301,7 +311,7 @@ class SkyMap(Drawn, can_focus=True):
         def heads() -> tuple[list[Written], NDArray[np.int64], Counts]:
             """The names of areas and topics, and the articles that have room for their titles."""
             counts = Counts.of(sky.articles, area_of, AREAS, window, size)
-            centres = sky.map.centres(len(area_of))
+            centres = sky.map.centres(max(len(area_of), len(rows)))
             shown = [row.topic for row in rows if not row.hidden]
             placed = [topic for topic in shown if np.isfinite(centres[topic]).all()]
             places = np.rint(centres[placed] * (WHOLE - 1)).astype(np.uint16)
@@ -684,6 +694,7 @@ class SkyMap(Drawn, can_focus=True):
         """Draw again, with the title."""
         name(self, self.title)
         self.refresh_bindings()
+        self._line = None
         self._draw()
 
     def _draw(self) -> None:
@@ -704,22 +715,25 @@ class SkyMap(Drawn, can_focus=True):
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
+        self._drawn_before = None
+        self._line = None
         if self._strips:
             self._strips = self._drawn_strips()
 
     def render_line(self, y: int) -> Strip:
         width, height = self.size
-        if len(self._strips) != height:
+        if len(self._strips) != height or self._strips[0].cell_length != width:
+            self._line = None
             self._strips = self._drawn_strips()
         return self._strips[y] if y < len(self._strips) else Strip.blank(width, self.pen())
 
     def _drawn_strips(self) -> Sequence[Strip]:
         width, height = self._room
         sky = self.sky
-        if sky is None or min(width, height) < 1 or not len(self._area_of):
+        counts = None if sky is None or min(width, height) < 1 else self._counted(sky)
+        if sky is None or counts is None:
             blank = self.strip([], max(width, 0))
             return [blank] * (height + 1)
-        counts = self._counted(sky)
         now = time.monotonic()
         here = self._here if self._text is None else self._text[1].at(now)
         is_in_sight = here is not None and self._cell(here) is not None
@@ -729,21 +743,31 @@ class SkyMap(Drawn, can_focus=True):
             chosen=here if is_in_sight else None,
         )
         picture = drawn(counts, overlay, coloured=coloured(self.app), ascii_only=self.ascii_only)
-        rows = strips(picture, self.pen, self._texts(now))
-        return [*rows, self.strip(self.description, width)]
+        self._drawn_before = framed(picture, self.pen, self._texts(now), self._drawn_before)
+        if self._line is None:
+            self._line = self.strip(self.description, width)
+        return [*self._drawn_before.strips, self._line]
 
-    def _counted(self, sky: Sky) -> Counts:
-        if self._counts is None:
-            size = self._room
+    def _count(self, sky: Sky, most: int | None = None) -> Counts | None:
+        """The counts of all articles in the window as it is now; None if not all have a colour."""
+        size = self._room
+        area_of = self._area_of
+        if min(size) < 1 or sky.topic_count > len(area_of):
+            return None
+        return Counts.of(sky.articles, area_of, AREAS, self.window, size, most)
+
+    def _counted(self, sky: Sky) -> Counts | None:
+        """The counts for the next frame."""
+        counts = self._counts
+        if counts is None or (counts.window, counts.size) != (self.window, self._room):
             if self._drift is not None:
                 now = time.monotonic()
-                self._counts = self._drift.counts(now, self._area_of, AREAS, self.window, size)
+                size = self._room
+                counts = self._drift.counts(now, self._area_of, AREAS, self.window, size)
             else:
-                most = MOVING if self._way is not None else None
-                self._counts = Counts.of(
-                    sky.articles, self._area_of, AREAS, self.window, size, most
-                )
-        return self._counts
+                counts = self._count(sky, MOVING if self._way is not None else None)
+            self._counts = counts
+        return counts
 
     def _cell(self, place: tuple[int, int]) -> tuple[int, int] | None:
         """The row and column where a place is drawn; None if it is out of sight."""
