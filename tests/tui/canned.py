@@ -15,6 +15,7 @@ import numpy as np
 
 from tests.session import rows as small
 from wikitopics.model.areas import NONE, Areas
+from wikitopics.model.article_map import packed, started
 from wikitopics.model.online import IN_USE
 from wikitopics.model.relevance import by_relevance
 from wikitopics.session.naming import ToldTopics, names_of
@@ -22,6 +23,7 @@ from wikitopics.session.records import Progress, TopicEvent, TopWords, TrainerAc
 from wikitopics.session.settings import ModelSpec, Settings
 from wikitopics.session.storage.articles import ArticleTopics
 from wikitopics.session.storage.block import Block
+from wikitopics.session.storage.places import Layout, rows_of
 from wikitopics.session.storage.writer import (
     Beginning,
     Changes,
@@ -335,6 +337,25 @@ def live(path: Path, recipe: Recipe | None = None) -> Iterator[None]:
         beat(pulse, recipe, recipe.state)
         pulse.close()
         yield
+
+
+def lay_out(path: Path, recipe: Recipe, turned: bool = False) -> Path:
+    """Give all articles places, each in the disc of its largest topic, as a trainer does at
+    doublings; ``turned``: elsewhere than before."""
+    store = SessionWriter(path)
+    articles = store.progress().articles + 1
+    at = np.full((recipe.topics, 2), np.nan)
+    areas = charted(snapshot(0, articles, recipe.topics))
+    spread = (areas.places - areas.places.min(axis=0)) / np.ptp(areas.places, axis=0)
+    at[areas.topics] = 0.1 + 0.8 * (1 - spread if turned else spread)
+    changes = Changes()
+    for number, model in enumerate(recipe.models):
+        landmarks = store.proportions(model)
+        places = packed(started(rows_of(landmarks), at))
+        changes.layouts.append((number, Layout(articles, landmarks, at.astype(np.float32), places)))
+    store.commit(progress(recipe, articles), changes, 0)
+    store.close()
+    return path
 
 
 def told(taken: TopWords, words: Sequence[str]) -> ToldTopics:

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 PAUSE = 0.02
 """Seconds without a key press after which the question is asked."""
-YOURS = "your text"
-"""What the map calls it."""
 TITLE = 40
 """The maximum width of an article's title, in cells."""
 
@@ -128,6 +126,8 @@ class AskView(View):
         sky = self.query_one(SkyMap)
         self.set_class(not sky.lack, "-placed")
         if self._has_room_for_map:
+            article = self.trail[-1]
+            sky.choose(None if article is None else article.seq)
             sky.show_map(self, session)
         question = self.trail[-1] or self._field.text
         if not self.query_one(Mix).empty:
@@ -164,14 +164,11 @@ class AskView(View):
             raise
 
     async def _show_place(self, answer: Answer, model: str, question: ArticleRow | str) -> None:
-        """Show on the map where the text would lie, or where the article does."""
+        """Show on the map where the text would lie, and the articles most like it."""
         sky = self.query_one(SkyMap)
         if sky.lack or not self._has_room_for_map:
             return
-        label = YOURS if isinstance(question, str) else question.title
-        alike = [row.seq for row, _, _ in answer.alike]
-        place = None if isinstance(question, str) else sky.place_of(question.seq)
-        theta = answer.theta
+        theta = answer.theta if isinstance(question, str) else None
         watch = self.host.watched
 
         def placed(reader: SessionReader) -> tuple[int, int] | None:
@@ -183,9 +180,8 @@ class AskView(View):
             ((x, y),) = places.tolist()
             return x, y
 
-        if place is None:
-            place = await self.ask(placed, aside=True)
-        sky.show_text(place, label, alike)
+        place = await self.ask(placed, aside=True)
+        sky.show_text(place, [row.seq for row, _, _ in answer.alike])
 
     def _show(
         self,

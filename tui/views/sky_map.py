@@ -4,6 +4,7 @@ import asyncio
 import math
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from textual.timer import Timer
 
 from wikitopics.model.areas import OTHER
 from wikitopics.session.analysis.article_map import ArticleMap, why_no_map
+from wikitopics.session.errors import SessionError
 from wikitopics.session.naming import WORD_SEPARATOR, parts
 from wikitopics.session.records import ArticleRow, TopicRow
 from wikitopics.session.storage.reader import SessionReader
@@ -72,8 +74,17 @@ LINE_TITLE = 60
 """The maximum width of a title in the line that describes an article."""
 WIDE = 110
 """The width of the map from which its title explains more."""
+LIT_SECONDS = 10.0
+"""How long the articles about a topic are lit that was selected in a list."""
+TEXT = "your text"
+"""What a text that was asked about is called."""
 PAUSE = 0.2
 """Seconds between two looks at a map of which parts are still being computed."""
+
+
+Wanted = tuple[object, float, int | None]
+"""Which map is to be read: the session and its model, the commit, and the last article in a
+replay."""
 
 
 class SkyMap(Drawn, can_focus=True):
@@ -87,6 +98,10 @@ class SkyMap(Drawn, can_focus=True):
     """What is drawn; None: nothing has been read yet, or there is no map of articles."""
     lack = ""
     """Why there is no map of articles; "" if there is one, or if that is not known yet."""
+    _wanted: Wanted = (None, 0.0, None)
+    _read_as: Wanted | None = None
+    """What was wanted when the map was read last."""
+    _is_reading = False
     _is_complete = False
     """Whether all articles that have been read were on the map."""
     window = Window()
@@ -104,6 +119,7 @@ class SkyMap(Drawn, can_focus=True):
     _sought = ""
     _topic: int | None = None
     """The topic whose articles are lit."""
+    _topic_timer: Timer | None = None
     _found: NDArray[np.int64] | None = None
     """What a search has found: where in the sky's arrays; None: nothing is sought."""
     _found_titles: Sequence[int] = ()
@@ -113,8 +129,8 @@ class SkyMap(Drawn, can_focus=True):
     """The movement of the window: from, to, and since when."""
     _drift: Drift | None = None
     _flights: Sequence[Flight] = ()
-    _text: tuple[str, Flight] | None = None
-    """What the text that was asked about is called, and its way to where it lies."""
+    _text: Flight | None = None
+    """The way of a text that was asked about to where it lies."""
     _timer: Timer | None = None
     _counts: Counts | None = None
     _written: Sequence[Written] = ()
@@ -151,10 +167,9 @@ class SkyMap(Drawn, can_focus=True):
         if session.as_of is not None and session.recent:
             last = session.recent[0].seq
 
-        async def fill() -> None:
-            await self._read(view, model, last)
-
-        view.fill("sky", (shown, session.recent, last), fill)
+        self._wanted = (shown, session.status.committed_at, last)
+        if self._wanted != self._read_as and not self._is_reading:
+            run_in_background(self, partial(self._follow, view), "sky")
         if view.FINDS and view.sought != self._sought:
             self._sought = view.sought
             run_in_background(self, self._find, "sky-find")
@@ -195,10 +210,24 @@ class SkyMap(Drawn, can_focus=True):
             self._area_of = area_of
             self._counts = None
 
-    async def _read(self, view: View, model: str, last: int | None) -> None:
+    async def _follow(self, view: View) -> None:
+        """Read the map until it is as wanted. If it cannot be read, the next drawing of the view
+        tries again."""
+        self._is_reading = True
+        try:
+            while self._wanted != self._read_as:
+                wanted = self._wanted
+                await self._read(view, self._model, wanted)
+                self._read_as = wanted
+        except SessionError:
+            pass
+        finally:
+            self._is_reading = False
+
+    async def _read(self, view: View, model: str, wanted: Wanted) -> None:
         """Read the map as it is now; parts of it may have to be computed, which takes a while."""
         watch = view.host.watched
-        shown = self._shown
+        shown, _, last = wanted
 
         def read(reader: SessionReader) -> tuple[ArticleMap | None, bool, str]:
             follower = watch.map_of(reader, model)
@@ -364,6 +393,8 @@ class SkyMap(Drawn, can_focus=True):
 
     def choose(self, seq: int | None) -> None:
         """Put the cursor on this article."""
+        if seq == self.chosen:
+            return
         self.chosen = seq
         self.card = None
         if seq is not None:
@@ -518,7 +549,7 @@ class SkyMap(Drawn, can_focus=True):
 
     @property
     def _is_moving(self) -> bool:
-        goes_on = self._text is not None and not self._text[1].landed(time.monotonic())
+        goes_on = self._text is not None and not self._text.landed(time.monotonic())
         return goes_on or self._way is not None or self._drift is not None or bool(self._flights)
 
     def _frame(self) -> None:
@@ -581,10 +612,15 @@ class SkyMap(Drawn, can_focus=True):
             self._go_to(by_title[0] if by_title else int(self._found[0]))
 
     def show_topic(self, topic: int | None) -> None:
-        """Light up the articles that are most about this topic."""
+        """Light up the articles that are most about this topic for a while."""
+        if self._topic_timer is not None:
+            self._topic_timer.stop()
+        if topic is not None:
+            self._topic_timer = self.set_timer(LIT_SECONDS, partial(self.show_topic, None))
         if topic != self._topic:
             self._topic = topic
             self._light()
+            self._write()
             self.redraw()
 
     def place_of(self, seq: int) -> tuple[int, int] | None:
@@ -596,7 +632,7 @@ class SkyMap(Drawn, can_focus=True):
             return x, y
         return None
 
-    def show_text(self, place: tuple[int, int] | None, label: str, alike: Sequence[int]) -> None:
+    def show_text(self, place: tuple[int, int] | None, alike: Sequence[int]) -> None:
         """Move the mark of a text to this place, and light up the articles most like it, by number
         (`seq`)."""
         now = time.monotonic()
@@ -605,9 +641,8 @@ class SkyMap(Drawn, can_focus=True):
         else:
             start = place
             if self._text is not None and self._animates:
-                _, before = self._text
-                start = before.at(now)
-            self._text = (label, Flight(0, now, start, place))
+                start = self._text.at(now)
+            self._text = Flight(0, now, start, place)
         self._found_titles = alike
         self._light()
         self._write()
@@ -735,7 +770,7 @@ class SkyMap(Drawn, can_focus=True):
             blank = self.strip([], max(width, 0))
             return [blank] * (height + 1)
         now = time.monotonic()
-        here = self._here if self._text is None else self._text[1].at(now)
+        here = self._here if self._text is None else self._text.at(now)
         is_in_sight = here is not None and self._cell(here) is not None
         overlay = Overlay(
             lit=NOWHERE if self._found is None else sky.places[self._found],
@@ -782,8 +817,7 @@ class SkyMap(Drawn, can_focus=True):
         width, _ = self._room
         above: list[Written] = []
         if self._text is not None:
-            label, way = self._text
-            above += self._beside(way.at(now), label, "strong")
+            above += self._beside(self._text.at(now), TEXT, "strong")
         elif self.card is not None and self._here is not None:
             above += self._beside(self._here, self.card.title, "strong")
         titles = {}
