@@ -64,6 +64,8 @@ WRITTEN = 0.2
 """The part of the sky that texts may cover."""
 HARDLY = 0.03
 """An area with no larger part of the articles in a window is not named."""
+LEAST_NAMED = 8
+"""Nor is one with no more articles than that."""
 
 _LIT = 100
 _BRIGHT = 101
@@ -470,7 +472,7 @@ def named(
     """
     width, height = counts.size
     in_areas = counts.areas.sum(axis=0)
-    least = HARDLY * in_areas.sum()
+    least = max(HARDLY * in_areas.sum(), LEAST_NAMED)
     texts: dict[int, str] = {}
     for area, name in names.items():
         if in_areas[area] > least:

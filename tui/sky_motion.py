@@ -29,7 +29,7 @@ MOST_FLIGHTS = 6
 """The most articles that fly or are bright at once; others appear at their places."""
 AWAY = 0.22
 """How far away a flight begins, as a part of the window."""
-TAIL = (0.04, 0.08, 0.12)
+TAIL = (0.02, 0.04, 0.06)
 """How far behind it the dots of its tail are, as parts of its flight."""
 
 

@@ -343,7 +343,7 @@ def lay_out(path: Path, recipe: Recipe, turned: bool = False) -> Path:
     """Give all articles places, each in the disc of its largest topic, as a trainer does at
     doublings; ``turned``: elsewhere than before."""
     store = SessionWriter(path)
-    articles = store.progress().articles + 1
+    articles = store.progress().articles
     at = np.full((recipe.topics, 2), np.nan)
     areas = charted(snapshot(0, articles, recipe.topics))
     spread = (areas.places - areas.places.min(axis=0)) / np.ptp(areas.places, axis=0)
@@ -352,7 +352,9 @@ def lay_out(path: Path, recipe: Recipe, turned: bool = False) -> Path:
     for number, model in enumerate(recipe.models):
         landmarks = store.proportions(model)
         places = packed(started(rows_of(landmarks), at))
-        changes.layouts.append((number, Layout(articles, landmarks, at.astype(np.float32), places)))
+        chosen_at = articles if turned else articles - 1
+        layout = Layout(chosen_at, landmarks, at.astype(np.float32), places)
+        changes.layouts.append((number, layout))
     store.commit(progress(recipe, articles), changes, 0)
     store.close()
     return path

@@ -138,6 +138,7 @@ class SkyMap(Drawn, can_focus=True):
     _written_in = (Window(), (0, 0))
     _written_for: object = None
     """What the names that are written, or being made, depend on."""
+    _centres: tuple[object, NDArray[np.float64]] | None = None
     _leading: Leading = {}  # noqa: RUF012 - never changed
     _strips: Sequence[Strip] = ()
     _drawn_before: Frame | None = None
@@ -299,12 +300,11 @@ class SkyMap(Drawn, can_focus=True):
         sky = self.sky
         if session is None or sky is None or min(self._room) < 1:
             return
-        growth = round(math.log(max(len(sky), 1), GROWN))
         depends_on = (
             self._shown,
             self._target,
             self._room,
-            growth,
+            _growth(sky),
             sky.map.layout,
             session.topics_of(self._model),
             session.atlases.get(self._model),
@@ -340,7 +340,7 @@ class SkyMap(Drawn, can_focus=True):
         def heads() -> tuple[list[Written], NDArray[np.int64], Counts]:
             """The names of areas and topics, and the articles that have room for their titles."""
             counts = Counts.of(sky.articles, area_of, AREAS, window, size)
-            centres = sky.map.centres(max(len(area_of), len(rows)))
+            centres = self._centred(sky, max(len(area_of), len(rows)))
             shown = [row.topic for row in rows if not row.hidden]
             placed = [topic for topic in shown if np.isfinite(centres[topic]).all()]
             places = np.rint(centres[placed] * (WHOLE - 1)).astype(np.uint16)
@@ -377,6 +377,14 @@ class SkyMap(Drawn, can_focus=True):
         self._written = written
         self._written_in = (window, size)
         self.redraw()
+
+    def _centred(self, sky: Sky, K: int) -> NDArray[np.float64]:
+        """(K, 2) where most articles of each topic are, about; in the thread that writes names."""
+        made_for = (self._shown, sky.map.layout, _growth(sky), K)
+        if self._centres is None or self._centres[0] != made_for:
+            self._centres = (made_for, sky.map.centres(K))
+        _, centres = self._centres
+        return centres
 
     async def _titles_of(self, view: View, seqs: Sequence[int]) -> Mapping[int, str]:
         """The titles of these articles."""
@@ -849,6 +857,11 @@ class SkyMap(Drawn, can_focus=True):
         if start + cell_len(text) > width:
             start = column - 1 - cell_len(text)
         return [Written(row, start, text, ink)] if start >= 0 else []
+
+
+def _growth(sky: Sky) -> int:
+    """A number that changes when there are `GROWN` times as many articles."""
+    return round(math.log(max(len(sky), 1), GROWN))
 
 
 def _brief(row: TopicRow) -> str:
