@@ -14,8 +14,8 @@ from textual.geometry import Offset, Region
 from textual.strip import Strip
 from textual.timer import Timer
 
-from wikitopics.model.areas import OTHER
 from wikitopics.session.analysis.article_map import ArticleMap, why_no_map
+from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.errors import SessionError
 from wikitopics.session.naming import WORD_SEPARATOR, parts
 from wikitopics.session.records import ArticleRow, TopicRow
@@ -49,8 +49,10 @@ from wikitopics.tui.topic_order import matching
 from wikitopics.tui.views.articles import topic_parts, topics_of
 from wikitopics.tui.views.view import View
 
-AREAS = OTHER + 1
-"""The number of areas."""
+AREAS = len(COLOURS)
+"""The number of areas, with those of no area, which come last."""
+OTHER = AREAS - 1
+"""What the topics of no area are counted as."""
 ZOOM = 2.0
 """How many times a key enlarges."""
 WHEEL = 1.4
