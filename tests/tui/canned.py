@@ -15,7 +15,6 @@ import numpy as np
 
 from tests.session import rows as small
 from wikitopics.model.areas import NONE, Areas
-from wikitopics.model.article_map import packed, started
 from wikitopics.model.online import IN_USE
 from wikitopics.model.relevance import by_relevance
 from wikitopics.session.naming import ToldTopics, names_of
@@ -23,7 +22,7 @@ from wikitopics.session.records import Progress, TopicEvent, TopWords, TrainerAc
 from wikitopics.session.settings import ModelSpec, Settings
 from wikitopics.session.storage.articles import ArticleTopics
 from wikitopics.session.storage.block import Block
-from wikitopics.session.storage.places import Layout, rows_of
+from wikitopics.session.storage.places import Layout
 from wikitopics.session.storage.writer import (
     Beginning,
     Changes,
@@ -340,21 +339,27 @@ def live(path: Path, recipe: Recipe | None = None) -> Iterator[None]:
 
 
 def lay_out(path: Path, recipe: Recipe, turned: bool = False) -> Path:
-    """Give all articles places, each in the disc of its largest topic, as a trainer does at
-    doublings; ``turned``: elsewhere than before."""
+    """Give all articles places around their largest topics, as a trainer does at doublings;
+    ``turned``: elsewhere than before."""
     store = SessionWriter(path)
     articles = store.progress().articles
-    at = np.full((recipe.topics, 2), np.nan)
+    number = articles if turned else articles - 1
     areas = charted(snapshot(0, articles, recipe.topics))
     spread = (areas.places - areas.places.min(axis=0)) / np.ptp(areas.places, axis=0)
+    at = np.full((recipe.topics, 2), np.nan, np.float32)
     at[areas.topics] = 0.1 + 0.8 * (1 - spread if turned else spread)
     changes = Changes()
-    for number, model in enumerate(recipe.models):
-        landmarks = store.proportions(model)
-        places = packed(started(rows_of(landmarks), at))
-        chosen_at = articles if turned else articles - 1
-        layout = Layout(chosen_at, landmarks, at.astype(np.float32), places)
-        changes.layouts.append((number, layout))
+    for model, name in enumerate(recipe.models):
+        landmarks = store.proportions(name)
+        around = np.random.default_rng(0).normal(0, 0.02, (len(landmarks), 2))
+        largest = [landmarks.largest(row)[0][0] for row in range(len(landmarks))]
+        places = np.rint(np.clip(np.nan_to_num(at[largest], nan=0.5) + around, 0, 1) * 65_535)
+        places = places.astype(np.uint16)
+        changes.layouts.append((model, Layout(number, landmarks, at, places)))
+        start = 0
+        for first_seq, n in store.blocks():
+            changes.places.append((model, first_seq, number, places[start : start + n]))
+            start += n
     store.commit(progress(recipe, articles), changes, 0)
     store.close()
     return path

@@ -26,6 +26,7 @@ from wikitopics.tui.inks import Drawn, Line, area_ink, coloured, marks_of, name
 from wikitopics.tui.session_view import MIXED, Leading, SessionView
 from wikitopics.tui.sky import (
     MOVING,
+    SIGN,
     TITLE,
     Counts,
     Frame,
@@ -780,12 +781,10 @@ class SkyMap(Drawn, can_focus=True):
             blank = self.strip([], max(width, 0))
             return [blank] * (height + 1)
         now = time.monotonic()
-        here = self._here if self._text is None else self._text.at(now)
-        is_in_sight = here is not None and self._cell(here) is not None
         overlay = Overlay(
             lit=NOWHERE if self._found is None else sky.places[self._found],
             bright=bright(self._flights, now),
-            chosen=here if is_in_sight else None,
+            chosen=self._marked(now),
         )
         picture = drawn(counts, overlay, coloured=coloured(self.app), ascii_only=self.ascii_only)
         self._drawn_before = framed(picture, self.pen, self._texts(now), self._drawn_before)
@@ -826,10 +825,12 @@ class SkyMap(Drawn, can_focus=True):
         the names."""
         width, _ = self._room
         above: list[Written] = []
-        if self._text is not None:
-            above += self._beside(self._text.at(now), TEXT, "strong")
-        elif self.card is not None and self._here is not None:
-            above += self._beside(self._here, self.card.title, "strong")
+        marked = self._marked(now)
+        if marked is not None:
+            if self._text is not None:
+                above += self._beside(marked, TEXT, "strong")
+            elif self.card is not None:
+                above += self._beside(marked, self.card.title, "strong")
         titles = {}
         if self._session is not None:
             titles = {row.seq: row.title for row in self._session.recent}
@@ -845,7 +846,19 @@ class SkyMap(Drawn, can_focus=True):
             names = carried(names, window, self.window, size)
         if self._drift is not None:
             names = ()
-        return [*above, *clear_of(names, above, width)]
+        signs = [] if marked is None else self._signs([marked])
+        return [*above, *clear_of(names, [*above, *signs], width)]
+
+    def _marked(self, now: float) -> tuple[int, int] | None:
+        """The place of the text that was asked about, or of the article under the cursor; None if
+        there is none in sight."""
+        place = self._here if self._text is None else self._text.at(now)
+        return None if place is None or self._cell(place) is None else place
+
+    def _signs(self, places: Sequence[tuple[int, int]]) -> list[Written]:
+        """What has to be kept clear of names at these places."""
+        cells, _ = cells_of(np.array(places, np.uint16), self.window, self._room)
+        return [Written(row, column, SIGN, "") for row, column in cells.tolist()]
 
     def _beside(self, place: tuple[int, int], title: str, ink: str) -> list[Written]:
         """A title to the right of a place, or to the left if there is no room."""
