@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeVar
 
 from wikitopics.session.analysis.answers import Answers
 from wikitopics.session.analysis.areas import atlas
+from wikitopics.session.analysis.article_map import MapFollower
 from wikitopics.session.analysis.origin import addresses
 from wikitopics.session.analysis.quality import metrics_of
 from wikitopics.session.control import Trainers, last_words
@@ -346,6 +347,8 @@ class Watch:
         """A trainer of ours that has not opened the session yet."""
         self.answers: Answers | None = None
         """The newest answers, used only in the thread for slow questions."""
+        self._maps: tuple[SessionReader | None, dict[str, MapFollower]] = (None, {})
+        """The maps of each model's articles, and their reader; used only in the same thread."""
         self.due = asyncio.Event()
         """Set when the session is to be read at once."""
         self._follower = Follower(path)
@@ -362,6 +365,17 @@ class Watch:
         another thread, so that following the session continues meanwhile."""
         readers = self._searcher if aside else self._follower
         return await readers.read(self.path, question)
+
+    def map_of(self, reader: SessionReader, model: str) -> MapFollower:
+        """The map of a model's articles, as far as it has been read; only in the thread for slow
+        questions."""
+        known_reader, maps = self._maps
+        if known_reader is not reader:  # the file was replaced
+            maps = {}
+            self._maps = (reader, maps)
+        if model not in maps:
+            maps[model] = MapFollower(model)
+        return maps[model]
 
     async def begin_replay(self) -> None:
         """Go back to the first snapshot of topics, if there is one. Raises `SessionError`."""

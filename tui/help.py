@@ -18,6 +18,7 @@ from wikitopics.tui.bars import STATES
 from wikitopics.tui.inks import ASCII_DOT, DOT
 from wikitopics.tui.palette import KeyCommand
 from wikitopics.tui.questions import Dialog
+from wikitopics.tui.sky import ASCII_FOUND, ASCII_SIGN, LIT, SIGN
 from wikitopics.tui.terminal import keymap
 from wikitopics.tui.text import ASCII_BARS, BARS
 from wikitopics.tui.topic_list import (
@@ -46,12 +47,18 @@ def legend(*, ascii_only: bool) -> Iterator[tuple[str, Sequence[tuple[str, str]]
         bars = ASCII_BARS
         shades = ASCII_SHADES
         sizes = ASCII_SIGNS
+        articles = ".:#"
+        chosen = ASCII_SIGN
+        found = ASCII_FOUND
     else:
         dot = DOT
         folds = FOLDED + UNFOLDED
         bars = BARS
         shades = SHADES
         sizes = SIGNS
+        articles = "⠂⡂⣶"
+        chosen = SIGN
+        found = LIT
     yield "The trainer", [(sign, words.lower()) for sign, words, _ in STATES.values()]
     yield "What happened", [(sign, words) for sign, _, words in MOMENTS.values()]
     yield "The spotlight", [("", words) for words in MEANINGS.values()]
@@ -67,11 +74,19 @@ def legend(*, ascii_only: bool) -> Iterator[tuple[str, Sequence[tuple[str, str]]
         (folds, "an area, folded or unfolded"),
         (every_other(shades), "Emergence: fuller where more of the text is the topic's own"),
         (shades[0], "Emergence: not born yet, or gone"),
-        (sizes, "atlas: a larger sign for a larger share"),
+        (sizes, "atlas of topics: a larger sign for a larger share"),
     ]
     if not ascii_only:
         topics.append(("█▌", "the topics of an article, in the colours of their areas"))
     yield "Topics", topics
+    yield (
+        "The map",
+        [
+            (articles, "articles, each near those like it; more dots where there are more"),
+            (chosen, "the selected article, or the text that was asked about"),
+            (found, "found"),
+        ],
+    )
     yield "Sessions", [("●", "the one on screen"), ("+", "marked: its curves are drawn too")]
 
 

@@ -11,6 +11,7 @@ there are more, and on it what is bright, lit up or written. Pure, but for `Coun
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -48,17 +49,23 @@ ASCII_FOUND = "o"
 SIGN = "●"
 ASCII_SIGN = "@"
 """What is drawn at the chosen article."""
+LIT = "•"
+"""What is drawn at cells that are lit, if they are few."""
+FEW_LIT = 100
+"""The most cells that are few."""
 TITLE = 28
 """The maximum width of a title."""
-CELLS_OF_A_TITLE = 12
+CELLS_OF_A_TITLE = 5
 """Titles appear once there are at least so many cells for each article in the window."""
 
 APART = 2
 """Cells between two texts."""
-WRITTEN = 0.25
+WRITTEN = 0.2
 """The part of the sky that texts may cover."""
 HARDLY = 0.03
 """An area with no larger part of the articles in a window is not named."""
+LEAST_NAMED = 8
+"""Nor is one with no more articles than that."""
 
 _LIT = 100
 _BRIGHT = 101
@@ -235,7 +242,12 @@ def drawn(
     for places, owner in ((overlay.lit, _LIT), (overlay.bright, _BRIGHT)):
         if len(places):
             cells, bits = _lone_dots(places, counts)
-            codes[cells] = ord(ASCII_FOUND) if ascii_only else BRAILLE[bits]
+            if ascii_only:
+                codes[cells] = ord(ASCII_FOUND)
+            elif owner == _LIT and len(cells) <= FEW_LIT:
+                codes[cells] = ord(LIT)
+            else:
+                codes[cells] = BRAILLE[bits]
             owners[cells] = owner
     if overlay.chosen is not None:
         cells, _ = _lone_dots(np.array([overlay.chosen], np.uint16), counts)
@@ -254,14 +266,41 @@ def lines(picture: Picture, written: Iterable[Written] = ()) -> list[Line]:
     return [[(text, inks[owner]) for text, owner in pieces] for pieces in rows]
 
 
-def strips(
-    picture: Picture, pen: Callable[[str], Style], written: Iterable[Written] = ()
-) -> list[Strip]:
-    """The same as Textual draws it. pen: the style of an ink"""
-    width = picture.codes.shape[1]
-    rows, inks = _with_texts(picture, written)
+class Frame(NamedTuple):
+    """A picture with its texts, as Textual draws it."""
+
+    picture: Picture
+    written: Sequence[Written]
+    strips: Sequence[Strip]
+
+
+def framed(
+    picture: Picture,
+    pen: Callable[[str], Style],
+    written: Sequence[Written] = (),
+    before: Frame | None = None,
+) -> Frame:
+    """The picture as Textual draws it. pen: the style of an ink. before: an earlier frame with the
+    same styles, whose lines are taken where they are the same"""
+    height, width = picture.codes.shape
+    changed = np.ones(height, np.bool_)
+    made: list[Strip] = [Strip([])] * height
+    if before is not None and before.picture.codes.shape == picture.codes.shape:
+        changed = (picture.codes != before.picture.codes).any(axis=1)
+        changed |= (picture.owners != before.picture.owners).any(axis=1)
+        for one in set(written) ^ set(before.written):
+            changed[one.row] = True
+        made = list(before.strips)
+    numbers = np.flatnonzero(changed)
+    places = {number: place for place, number in enumerate(numbers.tolist())}
+    part = Picture(picture.codes[changed], picture.owners[changed], picture.inks)
+    texts = [one._replace(row=places[one.row]) for one in written if one.row in places]
+    rows, inks = _with_texts(part, texts)
     pens = {owner: pen(ink) for owner, ink in inks.items()}
-    return [Strip([Segment(text, pens[owner]) for text, owner in pieces], width) for pieces in rows]
+    for number, pieces in zip(numbers.tolist(), rows, strict=True):
+        segments = [Segment(text, pens[owner]) for text, owner in pieces]
+        made[number] = Strip(segments, width)
+    return Frame(picture, written, made)
 
 
 Pieces = list[tuple[str, int]]
@@ -433,7 +472,7 @@ def named(
     """
     width, height = counts.size
     in_areas = counts.areas.sum(axis=0)
-    least = HARDLY * in_areas.sum()
+    least = max(HARDLY * in_areas.sum(), LEAST_NAMED)
     texts: dict[int, str] = {}
     for area, name in names.items():
         if in_areas[area] > least:
@@ -464,6 +503,45 @@ def taken_by(
     cells, _ = cells_of(kept, counts.window, counts.size)
     taken[cells[:, 0], cells[:, 1]] = True
     return taken
+
+
+def carried(
+    written: Iterable[Written], before: Window, now: Window, size: tuple[int, int]
+) -> list[Written]:
+    """Texts that were written for a window, moved with the map to where another window shows it;
+    without those that would leave the sky or overlap earlier ones."""
+    width, height = size
+    left, bottom = before.corner
+    new_left, new_bottom = now.corner
+    used = np.zeros((height, width), np.bool_)
+    moved = []
+    for row, column, text, ink in written:
+        length = cell_len(text)
+        x = left + (column + length / 2) / width * before.side
+        y = bottom + (1 - (row + 0.5) / height) * before.side
+        start = round((x - new_left) / now.side * width - length / 2)
+        new_row = math.floor((1 - (y - new_bottom) / now.side) * height)
+        if not (0 <= new_row < height and 0 <= start <= width - length):
+            continue
+        if used[new_row, max(start - APART, 0) : start + length + APART].any():
+            continue
+        used[new_row, start : start + length] = True
+        moved.append(Written(new_row, start, text, ink))
+    return moved
+
+
+def clear_of(written: Iterable[Written], others: Iterable[Written], width: int) -> list[Written]:
+    """The texts that neither overlap these others nor touch them. width: of the sky"""
+    kept: dict[int, NDArray[np.bool_]] = {}
+    for row, column, text, _ in others:
+        cells = kept.setdefault(row, np.zeros(width, np.bool_))
+        cells[max(column - APART, 0) : column + cell_len(text) + APART] = True
+    return [
+        one
+        for one in written
+        if one.row not in kept
+        or not kept[one.row][one.column : one.column + cell_len(one.text)].any()
+    ]
 
 
 def flown(start: Places, end: Places, part: float) -> Places:

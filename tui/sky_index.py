@@ -1,5 +1,4 @@
-"""Articles by their places on the map: those in a window, and the next one in a direction. Pure,
-but for the articles that are added.
+"""Articles by their places on the map: those in a window, and the next one in a direction. Pure.
 
 Places are (n, 2) uint16 as a session stores them, in 65,535ths of the map, y upwards. The map is
 divided into a grid of squares, so that a window or a step looks only at the articles around it.
@@ -8,6 +7,7 @@ divided into a grid of squares, so that a window or a step looks only at the art
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -111,7 +111,8 @@ class Found(NamedTuple):
 
 
 class Articles:
-    """All articles on the map, sorted by the squares of the grid; some new ones not yet."""
+    """All articles on the map, sorted by the squares of the grid; some new ones not yet. It never
+    changes: with more articles it is another one."""
 
     def __init__(self, places: Places, topics: NDArray[np.integer]) -> None:
         """places: (n, 2); topics: (n,) the largest topic of each"""
@@ -122,13 +123,15 @@ class Articles:
     def __len__(self) -> int:
         return len(self._sorted.numbers) + len(self.late.numbers)
 
-    def add(self, places: Places, topics: NDArray[np.integer]) -> None:
-        """Add articles, which get the next numbers."""
+    def with_more(self, places: Places, topics: NDArray[np.integer]) -> Articles:
+        """These, and new articles, which get the next numbers."""
+        more = copy(self)
         late = _joined([self.late, _numbered(len(self), places, topics)])
         if len(late.numbers) > max(FEW, UNSORTED * len(self._sorted.numbers)):
-            self._sort(_joined([self._sorted, late]))
+            more._sort(_joined([self._sorted, late]))
             late = _numbered(0, NOWHERE, late.topics[:0])
-        self.late = late
+        more.late = late
+        return more
 
     def _sort(self, articles: Found) -> None:
         numbers, places, topics = articles

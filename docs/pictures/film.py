@@ -91,7 +91,9 @@ async def played(app: Wikitopics, pilot: Pilot[Ending]) -> list[Picture]:
 
 async def born(app: Wikitopics, pilot: Pilot[Ending]) -> list[Picture]:
     """The births of topics on the atlas, and then the whole atlas."""
-    atlas = app.screen.query_one("#atlas", TopicAtlas)
+    atlas = app.main.view.query_one(TopicAtlas)
+    if not atlas.display:
+        await pilot.press("v")
     while atlas.sheet is None:
         await pilot.pause(DRAWN)
     await pilot.press("r")

@@ -4,7 +4,7 @@ the words that argue for each of them, and the articles most like it.
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,8 @@ class Answer:
     """Why there are no such articles."""
     known: str = ""
     """How many words of the text are known: "41 of 52 words known"."""
+    theta: NDArray[np.floating] | None = field(default=None, compare=False)
+    """(K,) its proportions; None if there are no topics."""
 
 
 class Answers:
@@ -134,7 +136,7 @@ class Answers:
         alike = []
         if self._recorded is not None:
             alike = self._recorded.rows_near(self._reader, theta, MOST_ALIKE, counted, without)
-        return Answer(topics, lack, alike, self._lone)
+        return Answer(topics, lack, alike, self._lone, theta=theta)
 
     def _reasons(
         self,

@@ -22,6 +22,7 @@ from wikitopics.session.records import Progress, TopicEvent, TopWords, TrainerAc
 from wikitopics.session.settings import ModelSpec, Settings
 from wikitopics.session.storage.articles import ArticleTopics
 from wikitopics.session.storage.block import Block
+from wikitopics.session.storage.places import Layout
 from wikitopics.session.storage.writer import (
     Beginning,
     Changes,
@@ -335,6 +336,33 @@ def live(path: Path, recipe: Recipe | None = None) -> Iterator[None]:
         beat(pulse, recipe, recipe.state)
         pulse.close()
         yield
+
+
+def lay_out(path: Path, recipe: Recipe, turned: bool = False) -> Path:
+    """Give all articles places around their largest topics, as a trainer does at doublings;
+    ``turned``: elsewhere than before."""
+    store = SessionWriter(path)
+    articles = store.progress().articles
+    number = articles if turned else articles - 1
+    areas = charted(snapshot(0, articles, recipe.topics))
+    spread = (areas.places - areas.places.min(axis=0)) / np.ptp(areas.places, axis=0)
+    at = np.full((recipe.topics, 2), np.nan, np.float32)
+    at[areas.topics] = 0.1 + 0.8 * (1 - spread if turned else spread)
+    changes = Changes()
+    for model, name in enumerate(recipe.models):
+        landmarks = store.proportions(name)
+        around = np.random.default_rng(0).normal(0, 0.02, (len(landmarks), 2))
+        largest = [landmarks.largest(row)[0][0] for row in range(len(landmarks))]
+        places = np.rint(np.clip(np.nan_to_num(at[largest], nan=0.5) + around, 0, 1) * 65_535)
+        places = places.astype(np.uint16)
+        changes.layouts.append((model, Layout(number, landmarks, at, places)))
+        start = 0
+        for first_seq, n in store.blocks():
+            changes.places.append((model, first_seq, number, places[start : start + n]))
+            start += n
+    store.commit(progress(recipe, articles), changes, 0)
+    store.close()
+    return path
 
 
 def told(taken: TopWords, words: Sequence[str]) -> ToldTopics:

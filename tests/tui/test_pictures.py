@@ -25,8 +25,9 @@ VIEWS = {
     "crawl": ("4", "latency"),
     "log": ("5", "saved at"),
     "sessions": ("6", "● still"),
-    "atlas": ("7", "Atlas · "),
-    "emergence": ("7E", "over time"),
+    "map": ("7", "Atlas · 228 articles"),
+    "atlas": ("7v", "Atlas · 49 topics"),
+    "emergence": ("7vE", "over time"),
 }
 
 
@@ -40,7 +41,8 @@ def first_turn(monkeypatch):
 def still(tmp_path_factory):
     """A finished session: nothing in it moves."""
     path = tmp_path_factory.mktemp("still") / "still.db"
-    return canned.build(path, canned.Recipe(models=("lda", "hdp"), state="finished"))
+    recipe = canned.Recipe(models=("lda", "hdp"), state="finished")
+    return canned.lay_out(canned.build(path, recipe), recipe)
 
 
 def settled(lines):
@@ -83,13 +85,14 @@ async def test_wide_letters_look_as_they_did_and_stay_within_the_screen(
     shown, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("WIKITOPICS_HOME", str(tmp_path))
-    path = canned.build(tmp_path / "still.db", canned.Recipe(state="finished", wide=True))
+    recipe = canned.Recipe(state="finished", wide=True)
+    path = canned.lay_out(canned.build(tmp_path / "still.db", recipe), recipe)
     drawn: dict[str, str] = {}
     async with shown(path, size=SIZES["small"], words="lda 1,") as (_, pilot):
         for view, (key, words) in VIEWS.items():
-            if key in "1237":
+            if key in ("1", "2", "3", "7", "7v"):
                 words = "film".translate(canned.WIDE) if key == "1" else words
-                await seeing.press(pilot, key, shows=words)
+                await seeing.press(pilot, *key, shows=words)
                 drawn[view] = await drawn_like(pilot, FOLDER / f"{view}-wide.txt")
     assert {cell_len(line) <= 80 for text in drawn.values() for line in text.splitlines()} == {True}
     compare(drawn, "wide")

@@ -20,10 +20,10 @@ from wikitopics.tui.sky import (
     cells_of,
     drawn,
     flown,
+    framed,
     levels_of,
     lines,
     named,
-    strips,
     taken_by,
     titled,
 )
@@ -89,7 +89,7 @@ def test_added_articles_are_counted_as_if_they_had_always_been_there(window):
     counts = Counts.of(articles, AREA_OF, AREAS, window, SIZE)
     for start in range(100, len(places), 700):  # some stay unsorted, others are sorted
         new = slice(start, start + 700)
-        articles.add(places[new], topics[new])
+        articles = articles.with_more(places[new], topics[new])
         counts.add(places[new], AREA_OF[topics[new]])
     again = Counts.of(articles, AREA_OF, AREAS, window, SIZE)
     at_once = counted(places, topics, window)
@@ -221,7 +221,7 @@ def test_titles_never_overlap_and_cannot_control_the_terminal(size, centred, asc
     assert {sum(cell_len(text) for text, _ in line) for line in drawn_lines} == {width}
     for words in written:
         assert words.text in texts(drawn_lines)[words.row]
-    made = strips(picture, lambda ink: Style(), written)
+    made = framed(picture, lambda ink: Style(), written).strips
     assert [strip.text for strip in made] == texts(drawn_lines)
     assert {strip.cell_length for strip in made} == {width}
 
@@ -293,7 +293,7 @@ def expected_next(places, here, direction, window, size, least):
 def test_an_arrow_leads_to_the_next_article_in_its_direction(window, least):
     places, topics = some(4_000)
     articles = Articles(places[:3_000], topics[:3_000])
-    articles.add(places[3_000:], topics[3_000:])
+    articles = articles.with_more(places[3_000:], topics[3_000:])
     extremes = [places[:, 0].argmax(), places[:, 1].argmin()]
     for number in [*range(0, 4_000, 97), *extremes]:
         here = tuple(places[number].tolist())

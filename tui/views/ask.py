@@ -5,6 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
 from wikitopics.session.analysis.answers import Answer, Answers
@@ -18,6 +19,7 @@ from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import bar, cut, visible
 from wikitopics.tui.views.articles import ArticleList, topic_cell, topic_parts, without_topics
+from wikitopics.tui.views.sky_map import SkyMap
 from wikitopics.tui.views.view import View
 
 if TYPE_CHECKING:
@@ -77,8 +79,11 @@ class AskView(View):
 
         self._field = Field(id="question", classes="panel")
         yield self._field
-        yield Mix(id="mix")
-        yield ArticleList(id="alike")
+        with Horizontal(id="asked"):
+            with Vertical():
+                yield Mix(id="mix")
+                yield ArticleList(id="alike")
+            yield SkyMap(id="asked-map")
 
     def home(self) -> Widget:
         return self._field if self.trail[-1] is None else super().home()
@@ -112,8 +117,18 @@ class AskView(View):
     def on_text_area_changed(self) -> None:
         self.again()
 
+    @property
+    def _has_room_for_map(self) -> bool:
+        return self.has_class("-wide") and self.has_class("-tall")
+
     def draw(self, session: SessionView) -> None:
         model = self.model
+        sky = self.query_one(SkyMap)
+        self.set_class(not sky.lack, "-placed")
+        if self._has_room_for_map:
+            article = self.trail[-1]
+            sky.choose(None if article is None else article.seq)
+            sky.show_map(self, session)
         question = self.trail[-1] or self._field.text
         if not self.query_one(Mix).empty:
             self._show(Answer(lack="loading the model …"), session, model, question)
@@ -140,11 +155,33 @@ class AskView(View):
             return watch.answers.of_article(question)
 
         try:
-            self._show(await self.ask(answer, aside=True), session, model, question)
+            found = await self.ask(answer, aside=True)
+            self._show(found, session, model, question)
+            await self._show_place(found, model, question)
         except SessionError as error:
             if self.is_running:
                 self._show(Answer(lack=str(error)), session, model, question)
             raise
+
+    async def _show_place(self, answer: Answer, model: str, question: ArticleRow | str) -> None:
+        """Show on the map where the text would lie, and the articles most like it."""
+        sky = self.query_one(SkyMap)
+        if sky.lack or not self._has_room_for_map:
+            return
+        theta = answer.theta if isinstance(question, str) else None
+        watch = self.host.watched
+
+        def placed(reader: SessionReader) -> tuple[int, int] | None:
+            if theta is None:
+                return None
+            places = watch.map_of(reader, model).place(reader, theta[None])
+            if places is None:
+                return None
+            ((x, y),) = places.tolist()
+            return x, y
+
+        place = await self.ask(placed, aside=True)
+        sky.show_text(place, [row.seq for row, _, _ in answer.alike])
 
     def _show(
         self,

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
+from textual.containers import Container
 from textual.timer import Timer
+from textual.widget import Widget
 
 from wikitopics.session.analysis.areas import Atlas
 from wikitopics.session.records import ArticleRow, ShareHistory, TopicRow
@@ -25,7 +27,8 @@ from wikitopics.tui.text import plural, share
 from wikitopics.tui.topic_list import NO_TOPICS, hits_in
 from wikitopics.tui.topic_order import matching
 from wikitopics.tui.views.emergence import SHADES, columns, levels
-from wikitopics.tui.views.view import A_TOPIC, View
+from wikitopics.tui.views.sky_map import SkyMap
+from wikitopics.tui.views.view import View
 
 SIGNS = "·•●"
 """The signs of small, middling and large topics."""
@@ -78,6 +81,8 @@ class TopicAtlas(Lines, can_focus=True):
     zoom: int | None = None
     """The area that fills the map; None: it shows all."""
     sheet: Sheet | None = None
+    why = ""
+    """Why there are only topics, and no articles; "" for no reason."""
     _session: SessionView | None = None
     _model = ""
     _shown: object = None
@@ -96,8 +101,8 @@ class TopicAtlas(Lines, can_focus=True):
     _frame = 0
     _player: Timer | None = None
 
-    def __init__(self, id: str) -> None:
-        super().__init__(id=id)
+    def __init__(self) -> None:
+        super().__init__()
         self._sheets: dict[tuple[tuple[int, int], int | None], Sheet] = {}
 
     # What is shown
@@ -292,6 +297,13 @@ class TopicAtlas(Lines, can_focus=True):
         self.held = True
         self._again()
 
+    def action_reset(self) -> None:
+        self.action_zoom(False)
+
+    @property
+    def is_enlarged(self) -> bool:
+        return self.zoom is not None
+
     async def on_click(self, event: events.Click) -> None:
         if self._births is not None:
             self.end_births()
@@ -351,7 +363,7 @@ class TopicAtlas(Lines, can_focus=True):
         return self.size.width, self.size.height - 1
 
     def redraw(self) -> None:
-        name(self, self.title)
+        name(self, self.title, self.why)
         self.refresh_bindings()
         super().redraw()
 
@@ -449,31 +461,92 @@ class TopicAtlas(Lines, can_focus=True):
         return out
 
 
+class Maps(Container):
+    """The map of articles, or the atlas of topics: where there is no map of articles, or if it is
+    wanted."""
+
+    by_topics = False
+    """Whether the atlas of topics is wanted."""
+
+    def compose(self) -> ComposeResult:
+        yield SkyMap()
+        yield TopicAtlas()
+
+    @property
+    def articles(self) -> SkyMap:
+        return self.query_one(SkyMap)
+
+    @property
+    def topics(self) -> TopicAtlas:
+        return self.query_one(TopicAtlas)
+
+    @property
+    def shown(self) -> SkyMap | TopicAtlas:
+        """The one in sight."""
+        return self.topics if self.by_topics or self.articles.lack else self.articles
+
+    def choose(self, topic: int) -> None:
+        """Show where this topic is."""
+        self.topics.choose(topic)
+        self.articles.show_topic(topic)
+
+    def show_map(self, view: View, session: SessionView) -> None:
+        self.articles.show_map(view, session)
+        shown = self.shown
+        hidden = self.articles if shown is self.topics else self.topics
+        had_focus = hidden.has_focus
+        shown.display = True
+        hidden.display = False
+        if had_focus:
+            shown.focus()
+        if shown is self.topics:
+            self.topics.why = self.articles.lack
+            self.topics.show_atlas(view, session)
+
+
 class AtlasView(View):
-    """The map of the model's topics, as large as there is room."""
+    """The map, as large as there is room."""
 
     TITLE = "Atlas"
-    HOME = TopicAtlas
-    FINDS = A_TOPIC
+    HOME = SkyMap
+    FINDS = "a title, or a topic's name, number or word"
     BINDINGS = bindings("atlas")
 
     def compose(self) -> ComposeResult:
-        yield TopicAtlas(id="atlas")
+        yield Maps(id="atlas")
+
+    @property
+    def maps(self) -> Maps:
+        return self.query_one(Maps)
+
+    def home(self) -> Widget:
+        return self.maps.shown
 
     def draw(self, session: SessionView) -> None:
-        self.query_one(TopicAtlas).show_atlas(self, session)
+        self.maps.show_map(self, session)
+
+    def action_turn(self) -> None:
+        """Show the topics alone, or the articles again."""
+        self.maps.by_topics = not self.maps.by_topics
+        self.again()
+        self.host.settle()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "all" and self.is_mounted:
-            return bool(self.sought) or self.query_one(TopicAtlas).zoom is not None
+        if not self.is_mounted:
+            return super().check_action(action, parameters)
+        shown = self.maps.shown
+        if action == "all":
+            return bool(self.sought) or shown.is_enlarged
+        if action == "turn":
+            return not self.maps.articles.lack
         if action == "births":
-            return self.host.watched.replay is None
+            return self.host.watched.replay is None and isinstance(shown, TopicAtlas)
         if action == "order_topics":
             return False
         return super().check_action(action, parameters)
 
     def action_all(self) -> None:
-        self.query_one(TopicAtlas).action_zoom(False)
+        self.maps.shown.action_reset()
         super().action_all()
 
     def action_births(self) -> None:
@@ -488,16 +561,23 @@ class AtlasView(View):
             if self.model != model:
                 return  # another one is shown by now
             if len(history.articles) > 1:
-                self.query_one(TopicAtlas).play_births(history)
+                self.maps.topics.play_births(history)
             else:
                 self.app.notify("no births to replay yet: they begin with the second snapshot")
 
     def chosen_topic(self) -> TopicRow | None:
-        return self.query_one(TopicAtlas).row
+        shown = self.maps.shown
+        return shown.row if isinstance(shown, TopicAtlas) else None
+
+    def chosen_article(self) -> ArticleRow | None:
+        if not self.is_mounted:
+            return None
+        shown = self.maps.shown
+        return shown.card if isinstance(shown, SkyMap) else None
 
     def copied(self) -> str:
         row = self.chosen_topic()
         if row is None:
-            return ""
+            return super().copied()
         words = in_line(word for word, _ in row.shown)
         return f"{row.label} ({share(row.share)}): {words}"

@@ -24,7 +24,7 @@ from wikitopics.tui.topic_card import TopicCard
 from wikitopics.tui.topic_list import TopicList, topics_title
 from wikitopics.tui.topic_order import featured
 from wikitopics.tui.views.articles import Reading, for_measuring
-from wikitopics.tui.views.atlas import TopicAtlas
+from wikitopics.tui.views.atlas import Maps
 from wikitopics.tui.views.log import MOMENTS, Log, Spotlight, Story, ticker
 from wikitopics.tui.views.view import A_TOPIC, FAR, View, next_choice
 
@@ -142,7 +142,7 @@ class Dashboard(View):
                 yield Lines(id="flow-brief", classes="panel")
                 with Horizontal(id="below"):
                     yield TopicList(id="topics")
-                    yield TopicAtlas(id="dashboard-atlas")
+                    yield Maps(id="dashboard-atlas")
             with Vertical(id="right"):
                 yield Lines(id="flow", classes="panel")
                 yield Reading(id="reading")
@@ -197,7 +197,7 @@ class Dashboard(View):
         if self.has_class("-vast"):
             self.query_one(SmallCharts).show(session, self.choice, self.x_kind, chart)
             self._show_card(session)
-            self.query_one(TopicAtlas).show_atlas(self, session)
+            self.query_one(Maps).show_map(self, session)
 
     def _show_story(self, session: SessionView) -> None:
         """Show the story as it is known, and derive it again in the background if something has
@@ -331,7 +331,7 @@ class Dashboard(View):
         if self.session is not None and self.has_class("-vast"):
             self._show_card(self.session)
             if isinstance(event.row, TopicRow):
-                self.query_one(TopicAtlas).choose(event.row.topic)
+                self.query_one(Maps).choose(event.row.topic)
 
     # Keys -------------------------------------------------------------------------------------
 
