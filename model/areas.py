@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from wikitopics.model.lands import framed
 from wikitopics.model.meetings import Meetings
 from wikitopics.model.naming import all_words_fit
 from wikitopics.model.online import IN_USE, OnlineModel
-from wikitopics.model.places import ROUNDS, places
 
 Floats = NDArray[np.float64]
 Topics = NDArray[np.int64]
@@ -25,7 +25,7 @@ Groups = NDArray[np.int64]
 """(U,) the number of each topic's area."""
 
 BOND = 0.7
-"""The factor on the distances between topics of one area: in the next grouping, and on the map."""
+"""The factor on the distances between topics of one area in the next grouping."""
 MOST_AREAS = 18
 JOINS = 2.5
 """How many times more often than by chance a topic must meet the topics of an area to join them."""
@@ -458,7 +458,8 @@ class Areas:
 
     of_topic: (K,) each topic's area; `OTHER` if it is in none, `NONE` if it is not in use
     distances: (U (U - 1) / 2,) float16, of the pairs of topics in use, row by row
-    places: (U, 2) float32; (0, 2) before `placed`
+    places: (U, 2) float32, x to the right and y upwards, from 0 to 1, unless they are of a session
+    of an earlier version; (0, 2) before `placed`
     names: the words of each area's name, by its number; `OTHER` has none
     """
 
@@ -497,12 +498,10 @@ class Areas:
         model: OnlineModel,
         meetings: Meetings | None,
         before: Areas | None = None,
-        rounds: int = ROUNDS,
     ) -> Areas:
-        """The present areas of a model, with places, without names.
+        """The present areas of a model, without places and names.
 
-        meetings: of its topics, or None; before: the areas at its last snapshot; rounds: as in
-        `places`
+        meetings: of its topics, or None; before: the areas at its last snapshot
         """
         shares = np.asarray(model.topic_shares(), np.float64)
         topics = np.flatnonzero(shares > IN_USE)
@@ -511,8 +510,7 @@ class Areas:
             far = distances(words, None, 0.0)
         else:
             far = distances(words, meetings.lift(topics), meetings.weight)
-        areas = cls.by_distance(far, topics, model.n_topics, before, meetings)
-        return areas.placed(before, rounds)
+        return cls.by_distance(far, topics, model.n_topics, before, meetings)
 
     @classmethod
     def by_distance(
@@ -541,14 +539,20 @@ class Areas:
         no_places = np.empty((0, 2), np.float32)
         return cls(of_topic, far[pairs].astype(np.float16), no_places, {})
 
-    def placed(self, before: Areas | None = None, rounds: int = ROUNDS) -> Areas:
-        """The same, with places that continue those of ``before``."""
+    def placed(self, before: Areas | None = None, changed: Iterable[int] = ()) -> Areas:
+        """The same, with places that continue those of ``before``, except of the topics that have
+        ``changed`` their subject: they are placed like new ones."""
+        # Imported late: its kernels load numba, which those who only read do without.
+        from wikitopics.model.living_map import drifted
+
         earlier = np.full((len(self.of_topic), 2), np.nan)
         if before is not None:
-            earlier[before.topics] = before.places
+            earlier[before.topics] = framed(before.places.astype(np.float64))
+        earlier[list(changed)] = np.nan
         topics = self.topics
-        areas = self.of_topic[topics].astype(np.int64)
-        now = places(_with_bonds(self.far, areas), earlier[topics], rounds)
+        of_topic = self.of_topic[topics]
+        areas = np.where(of_topic == OTHER, NONE, of_topic)
+        now = drifted(self.far, earlier[topics], areas)
         return replace(self, places=now.astype(np.float32))
 
     def words(

@@ -16,6 +16,8 @@ Floats = NDArray[np.float64]
 Cells = NDArray[np.int64]
 
 SEA = -1
+MARGIN = 0.04
+"""Of the map, left free at each side when places are stretched to fill it."""
 NAMED = 3
 """An island of more topics than this carries its area's name, even if it is not the largest."""
 REACH = 2.0
@@ -47,6 +49,24 @@ class Label:
     island: Island
     row: int
     column: int
+
+
+def framed(places: Floats) -> Floats:
+    """(n, 2) the places from 0 to 1: as they are, or stretched to fill the map if they are of a map
+    without a scale, as sessions of earlier versions have."""
+    if not len(places) or (places.min() >= 0 and places.max() <= 1):
+        return places
+    return stretched(places)
+
+
+def stretched(places: Floats) -> Floats:
+    """(n, 2) the places of at least one topic, from `MARGIN` to 1 - `MARGIN` along both sides of
+    the map; in the middle along a side where they do not differ."""
+    low = places.min(axis=0)
+    width = places.max(axis=0) - low
+    part = np.where(width > 0, (places - low) / np.maximum(width, 1e-9), 0.5)
+    result: Floats = MARGIN + (1 - 2 * MARGIN) * part
+    return result
 
 
 def cells_of(places: Floats, shape: tuple[int, int]) -> Cells:

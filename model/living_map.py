@@ -1,27 +1,34 @@
 """The map of topics that lives: it stays, or drifts to a map as good as a new one, and no farther
 than it must.
 
-U topics are on the map; `far` is (U, U), the distances of topics; places are (U, 2), from 0 to 1.
+U topics are on the map; `far` is (U, U), the distances of topics; `areas` is (U,), the area of each
+topic, negative for a topic of none; places are (U, 2), from 0 to 1, x to the right and y upwards.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model.article_map import aligned
 from wikitopics.model.kernels import kernel
+from wikitopics.model.lands import stretched
 from wikitopics.model.minibatch import Ids
-from wikitopics.model.places import ROUNDS, places
+from wikitopics.model.places import FIRST_ROUNDS, ROUNDS, places
 
 Floats = NDArray[np.float64]
 
 NEAREST = 5
 """The number of nearest topics that are to be near on the map."""
-AHEAD = 0.1
-"""How much more of the near topics a map should keep that is to stay until the next doubling."""
+BOND = 0.8
+"""The factor on the distances between topics of one area where all topics are laid out, so that
+areas have lands."""
+AHEAD = 0.02
+"""How much more of the near topics than needed a map keeps once topics move, so that it can stay
+for a while."""
 WAYS = (0.1, 0.2, 0.4, 0.7, 1.0)
 """The parts of the way to another map that are tried."""
 SWEEPS = 8
@@ -30,11 +37,9 @@ ROOM = 0.25
 """The least distance of a topic that moves from others, as a part of that between the points of a
 square grid."""
 TURNS = 8
-"""The number of directions from its nearest topic in which a topic looks for a place."""
+"""The number of directions in which a topic looks for a place."""
 RAW = 4.8
 """The width of t-SNE's map, of which this times the root of U is usual."""
-MARGIN = 0.04
-"""Of the map, left free at each side when it is stretched."""
 FILLED = 0.8
 """The least part of the map's width and height that its topics take."""
 
@@ -64,42 +69,74 @@ def _is_nearest(distance: Floats, k: int) -> NDArray[np.bool_]:
     return result
 
 
-def anew(far: Floats) -> Floats:
+def anew(far: Floats, areas: NDArray[np.integer]) -> Floats:
     """(U, 2) a map without an earlier one."""
-    return inside(climbed(far, inside(_new(far))))
+    start = inside(places(_bound(far, areas), _nowhere(far)))
+    return inside(climbed(far, start, areas))
 
 
-def drifted(far: Floats, before: Floats, *, ahead: float = AHEAD) -> Floats:
-    """(U, 2) a map that keeps at least as many near topics as t-SNE made anew, with little
-    movement.
+def drifted(far: Floats, before: Floats, areas: NDArray[np.integer]) -> Floats:
+    """(U, 2) a map that keeps at least as many near topics as one by t-SNE that is made anew, with
+    little movement.
 
     before: (U, 2) the earlier places, NaN for a topic that is new or has changed its subject; it
     comes to lie among its nearest. With fewer than four places the map is made anew
-    ahead: how much more it should keep, so that it can stay for a while
     """
-    is_placed = np.isfinite(before.sum(axis=1))
-    if np.count_nonzero(is_placed) < 4 or len(far) < 4:
-        return anew(far)
-    stays = stayed(far, before)
-    fresh = _new(far)
-    least = kept(far, fresh)
-    # First single topics move; if that is not enough, all do, as little of the way as is enough.
-    found = inside(climbed(far, stays, least + ahead))
-    if kept(far, found) >= least:
-        return found
-    goals = (aligned(_from(far, stays, ROUNDS), stays, is_placed), aligned(fresh, stays, is_placed))
-    for goal in goals:
-        for way in WAYS:
-            start = inside(stays + way * (goal - stays))
-            found = inside(climbed(far, start, least + ahead))
+    is_placed = np.isfinite(before).all(axis=1)
+    if np.count_nonzero(is_placed) < 4:
+        return anew(far, areas)
+    stays = inside(places(far, before, rounds=0))
+    least = kept(far, places(far, _nowhere(far)))
+    if kept(far, stays) >= least:
+        return stays
+    anywhere = np.full(len(far), -1)
+    best = stays
+    most = -1.0
+    for starts in _starts(far, stays, areas, is_placed):
+        # Single topics move within the lands of their areas. If that is not enough from any of
+        # these starts, they may leave them.
+        in_lands = []
+        for start in starts:
+            found = inside(climbed(far, start, areas, least + AHEAD))
             if kept(far, found) >= least:
                 return found
-    return found
+            in_lands.append(found)
+        for found in in_lands:
+            freely = inside(climbed(far, found, anywhere, least + AHEAD))
+            freely_kept = kept(far, freely)
+            if freely_kept >= least:
+                return freely
+            if freely_kept > most:
+                best = freely
+                most = freely_kept
+    return best
 
 
-def climbed(far: Floats, at: Floats, wanted: float = 1.0) -> Floats:
-    """The map after single topics have moved among their nearest, while more near topics are kept
-    and fewer than are wanted."""
+def _starts(
+    far: Floats, stays: Floats, areas: NDArray[np.integer], is_placed: NDArray[np.bool_]
+) -> Iterator[Iterator[Floats]]:
+    """Maps from which single topics move, those with the least movement first: the one that stays,
+    then those towards t-SNE from there, then those towards t-SNE made anew, first begun as topics
+    lie."""
+    closer = _bound(far, areas)
+
+    def towards(goal: Floats) -> Iterator[Floats]:
+        near_stays = aligned(goal, stays, is_placed)
+        for way in WAYS:
+            yield inside(stays + way * (near_stays - stays))
+
+    def near() -> Iterator[Floats]:
+        yield stays
+        yield from towards(places(closer, RAW * np.sqrt(len(far)) * stays, ROUNDS))
+
+    yield near()
+    yield towards(places(closer, stays, FIRST_ROUNDS))
+    yield towards(places(closer, _nowhere(far)))
+
+
+def climbed(far: Floats, at: Floats, areas: NDArray[np.integer], wanted: float = 1.0) -> Floats:
+    """The map after single topics have moved, while more near topics are kept and fewer than are
+    wanted. A topic of an area moves only to where the nearest one is of its area."""
     U = len(far)
     k = min(NEAREST, U - 1)
     if k < 1:
@@ -107,23 +144,25 @@ def climbed(far: Floats, at: Floats, wanted: float = 1.0) -> Floats:
     near = _nearest(far, k).astype(np.int32)
     is_near = np.zeros((U, U), np.bool_)
     np.put_along_axis(is_near, near.astype(np.int64), True, axis=1)
+    _, number, sizes = np.unique(areas, return_inverse=True, return_counts=True)
+    has_land = (areas >= 0) & (sizes[number] > 1)
+    lands = np.where(has_land, areas, -1).astype(np.int32)
+    # Rounded, so that a map is not asked for one more than the other keeps.
+    wanted_number = math.ceil(round(wanted * k * U, 6))
     result = np.array(at, np.float64, order="C")
-    climb(near, is_near, ROOM / np.sqrt(U), math.ceil(wanted * k * U), result)
+    climb(near, is_near, lands, ROOM / np.sqrt(U), wanted_number, result)
     return result
 
 
-def stayed(far: Floats, before: Floats) -> Floats:
-    """(U, 2) the earlier places; topics without one lie among their nearest."""
-    return inside(places(far, before, rounds=0))
+def _bound(far: Floats, areas: NDArray[np.integer]) -> Floats:
+    """The distances, reduced between topics of one area."""
+    together = (areas[:, None] == areas) & (areas >= 0)
+    closer: Floats = np.where(together, BOND * far, far)
+    return closer
 
 
-def _new(far: Floats) -> Floats:
-    return places(far, np.full((len(far), 2), np.nan))
-
-
-def _from(far: Floats, at: Floats, rounds: int) -> Floats:
-    """The map by t-SNE from a start, from 0 to 1."""
-    return places(far, RAW * np.sqrt(len(far)) * at, rounds)
+def _nowhere(far: Floats) -> Floats:
+    return np.full((len(far), 2), np.nan)
 
 
 def inside(at: Floats) -> Floats:
@@ -133,97 +172,195 @@ def inside(at: Floats) -> Floats:
     fits = (low >= 0) & (high <= 1) & (high - low >= FILLED)
     if not len(at) or fits.all():
         return at
-    stretched = (at - low) / np.maximum(high - low, 1e-9)
-    framed: Floats = MARGIN + (1 - 2 * MARGIN) * stretched
-    return np.where(fits, at, framed)
+    return np.where(fits, at, stretched(at))
 
 
 # The loops.
 
 
 @kernel
-def count_kept(is_near: NDArray[np.bool_], k: int, at: Floats) -> int:
-    """How many of the k nearest topics on the map are near."""
-    U = at.shape[0]
-    total = 0
-    nearest = np.empty(k, np.int64)
-    squares = np.empty(k)
-    for i in range(U):
-        squares[:] = np.inf
-        for j in range(U):
-            if j == i:
+def list_nearest(at: Floats, nearest: Ids, squares: Floats) -> None:
+    """Fill in the nearest topics of each on the map, as many as there are columns, with the squares
+    of their distances."""
+    U, n = nearest.shape
+    for j in range(U):
+        squares[j] = np.inf
+        nearest[j] = -1
+        for other in range(U):
+            if other == j:
                 continue
-            x = at[j, 0] - at[i, 0]
-            y = at[j, 1] - at[i, 1]
+            x = at[other, 0] - at[j, 0]
+            y = at[other, 1] - at[j, 1]
             square = x * x + y * y
-            if square < squares[k - 1]:
-                place = k - 1
-                while place > 0 and square < squares[place - 1]:
-                    squares[place] = squares[place - 1]
-                    nearest[place] = nearest[place - 1]
-                    place -= 1
-                squares[place] = square
-                nearest[place] = j
-        for place in range(k):
-            if squares[place] < np.inf and is_near[i, nearest[place]]:
+            if square >= squares[j, n - 1]:
+                continue
+            place = n - 1
+            while place > 0 and square < squares[j, place - 1]:
+                squares[j, place] = squares[j, place - 1]
+                nearest[j, place] = nearest[j, place - 1]
+                place -= 1
+            squares[j, place] = square
+            nearest[j, place] = other
+
+
+@kernel
+def kept_at(
+    i: int,
+    x: float,
+    y: float,
+    room: float,
+    at: Floats,
+    is_near: NDArray[np.bool_],
+    lands: Ids,
+    nearest: Ids,
+    squares: Floats,
+) -> int:
+    """How many near topics the map keeps if topic i lies there; -1 if that is beside the map, too
+    close to another topic, or in another land than its own.
+
+    nearest, squares: one topic more than are near
+    """
+    if x < 0 or x > 1 or y < 0 or y > 1:
+        return -1
+    U, n = nearest.shape
+    k = n - 1
+    total = 0
+    first = -1
+    own = np.full(k, np.inf)
+    own_near = np.zeros(k, np.bool_)
+    for j in range(U):
+        if j == i:
+            continue
+        across = at[j, 0] - x
+        up = at[j, 1] - y
+        square = across * across + up * up
+        if square < room * room:
+            return -1
+        if square < own[k - 1]:
+            place = k - 1
+            while place > 0 and square < own[place - 1]:
+                own[place] = own[place - 1]
+                own_near[place] = own_near[place - 1]
+                place -= 1
+            own[place] = square
+            own_near[place] = is_near[i, j]
+            if place == 0:
+                first = j
+        # The nearest of topic j without topic i: the last of these gives way to it.
+        listed = 0
+        for place in range(n):
+            other = nearest[j, place]
+            if other == i or listed == k:
+                continue
+            listed += 1
+            if listed == k and square < squares[j, place]:
+                other = i
+            if is_near[j, other]:
                 total += 1
+    if lands[i] >= 0 and lands[first] != lands[i]:
+        return -1
+    for place in range(k):
+        if own[place] < np.inf and own_near[place]:
+            total += 1
     return total
 
 
 @kernel
-def climb(near: Ids, is_near: NDArray[np.bool_], room: float, wanted: int, at: Floats) -> None:
-    """Move one topic after another to where most near topics are kept, if that is more than where
-    it is; of equal places to the first."""
-    U = at.shape[0]
+def best_move(
+    i: int,
+    room: float,
+    now: int,
+    near: Ids,
+    at: Floats,
+    is_near: NDArray[np.bool_],
+    lands: Ids,
+    nearest: Ids,
+    squares: Floats,
+) -> tuple[float, float, float, int]:
+    """The move of topic i that keeps most more near topics for its length: (how many for its
+    length, x, y, how many are kept then). 0: there is none.
+
+    It goes towards the mean of its first near topics, or around one of them, or a little aside.
+    """
     k = near.shape[1]
-    best = count_kept(is_near, k, at)
+    x = at[i, 0]
+    y = at[i, 1]
+    best = 0.0
+    best_x = x
+    best_y = y
+    best_kept = now
+    mean_x = 0.0
+    mean_y = 0.0
+    for place in range(-1, k):
+        centre_x = x
+        centre_y = y
+        n_ways = 0
+        n_turns = 2 * TURNS
+        if place >= 0:
+            centre_x = at[near[i, place], 0]
+            centre_y = at[near[i, place], 1]
+            mean_x += centre_x
+            mean_y += centre_y
+            n_ways = 4
+            n_turns = TURNS if place < 3 else 0
+        for move in range(n_ways + n_turns):
+            if move < n_ways:
+                way = (move + 1) / n_ways
+                new_x = x + way * (mean_x / (place + 1) - x)
+                new_y = y + way * (mean_y / (place + 1) - y)
+            else:
+                turn = move - n_ways
+                angle = 2 * math.pi * (turn % TURNS) / TURNS
+                radius = 1.2 * room * (1 + turn // TURNS)
+                new_x = centre_x + radius * math.cos(angle)
+                new_y = centre_y + radius * math.sin(angle)
+            kept_then = kept_at(i, new_x, new_y, room, at, is_near, lands, nearest, squares)
+            if kept_then <= now:
+                continue
+            length = math.sqrt((new_x - x) ** 2 + (new_y - y) ** 2)
+            gain = (kept_then - now) / (length + room)
+            if gain > best:
+                best = gain
+                best_x = new_x
+                best_y = new_y
+                best_kept = kept_then
+    return best, best_x, best_y, best_kept
+
+
+@kernel
+def climb(
+    near: Ids, is_near: NDArray[np.bool_], lands: Ids, room: float, wanted: int, at: Floats
+) -> None:
+    """Move single topics, first those whose moves keep most more near topics for their length."""
+    U, k = near.shape
+    nearest = np.empty((U, k + 1), near.dtype)
+    squares = np.empty((U, k + 1))
+    gains = np.empty(U)
+    list_nearest(at, nearest, squares)
+    now = 0
+    for j in range(U):
+        for place in range(k):
+            if squares[j, place] < np.inf and is_near[j, nearest[j, place]]:
+                now += 1
     for _ in range(SWEEPS):
-        has_moved = False
+        if now >= wanted:
+            return
         for i in range(U):
-            if best >= wanted:
+            gains[i] = -best_move(i, room, now, near, at, is_near, lands, nearest, squares)[0]
+        has_moved = False
+        for i in np.argsort(gains, kind="mergesort"):
+            if now >= wanted:
                 return
-            x = at[i, 0]
-            y = at[i, 1]
-            best_x = x
-            best_y = y
-            found = best
-            mean_x = 0.0
-            mean_y = 0.0
-            # Half the way to the mean of its first nearest topics, and all of it; then around each
-            # of the first three.
-            for place in range(k):
-                mean_x += at[near[i, place], 0]
-                mean_y += at[near[i, place], 1]
-                n_turns = TURNS if place < 3 else 0
-                for turn in range(-2, n_turns):
-                    if turn < 0:
-                        way = 0.5 if turn == -2 else 1.0
-                        new_x = x + way * (mean_x / (place + 1) - x)
-                        new_y = y + way * (mean_y / (place + 1) - y)
-                    else:
-                        angle = 2 * math.pi * turn / TURNS
-                        new_x = at[near[i, place], 0] + 1.2 * room * math.cos(angle)
-                        new_y = at[near[i, place], 1] + 1.2 * room * math.sin(angle)
-                    is_free = 0 <= new_x <= 1 and 0 <= new_y <= 1
-                    for j in range(U):
-                        across = at[j, 0] - new_x
-                        up = at[j, 1] - new_y
-                        if j != i and across * across + up * up < room * room:
-                            is_free = False
-                            break
-                    if not is_free:
-                        continue
-                    at[i, 0] = new_x
-                    at[i, 1] = new_y
-                    now = count_kept(is_near, k, at)
-                    if now > found:
-                        found = now
-                        best_x = new_x
-                        best_y = new_y
-            at[i, 0] = best_x
-            at[i, 1] = best_y
-            if found > best:
-                best = found
+            if gains[i] == 0:
+                break
+            gain, x, y, kept_then = best_move(
+                i, room, now, near, at, is_near, lands, nearest, squares
+            )
+            if gain > 0:
+                at[i, 0] = x
+                at[i, 1] = y
+                now = kept_then
+                list_nearest(at, nearest, squares)
                 has_moved = True
         if not has_moved:
             break

@@ -4,10 +4,13 @@ little from snapshot to snapshot as the topics allow. U topics are on it.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model.distances import classical_scaling
+from wikitopics.model.kernels import kernel
 
 Floats = NDArray[np.float64]
 Topics = NDArray[np.int64]
@@ -25,49 +28,40 @@ EXAGGERATED = 120
 groups form."""
 EXAGGERATION = 8.0
 """The factor by which they do."""
+BISECTIONS = 30
+"""The most steps in which the width of a topic's neighbourhood is found."""
+EXACT = 1e-6
+"""The error of its entropy with which the search ends."""
 
 
 def places(far: Floats, before: Floats, rounds: int = ROUNDS) -> Floats:
     """(U, 2) a place for each topic, such that topics at small distances are close together.
 
     far: (U, U) the distances
-    before: (U, 2) earlier places, NaN for a topic without one; the map changes as little as
-    possible
-    rounds: the most steps; 0: only topics without a place get one. A map without earlier places
-    takes steps of its own
+    before: (U, 2) earlier places, NaN for a topic without one
+    rounds: the steps from there; 0: only topics without a place get one; `FIRST_ROUNDS`: the map is
+    made as if anew, but begins as they lie. A map without earlier places takes as many
     """
     U = len(far)
     if U < 4:
         return classical_scaling(far)
     placed = np.flatnonzero(np.isfinite(before).all(axis=1))
     if len(placed) < 4:
-        start = classical_scaling(far)
-        place = start / max(float(start.std()), 1e-9) * 1e-2
+        place = classical_scaling(far)
         rounds = FIRST_ROUNDS
-        exaggerated = EXAGGERATED
     else:
         place = _with_newcomers(far, before, placed)
-        exaggerated = 0
+    exaggerated = 0
+    if rounds == FIRST_ROUNDS:
+        place = place / max(float(place.std()), 1e-9) * 1e-2
+        exaggerated = EXAGGERATED
     if rounds == 0:
         return place
     rounds = round(rounds * min(1.0, MANY / U) ** 2)  # a step takes time U^2
     wanted = _neighbours(far, min(PERPLEXITY, U / 4))
-    # Gradient descent with momentum, and a gain for each coordinate.
-    speed = np.zeros_like(place)
-    gain = np.ones_like(place)
-    for step in range(rounds):
-        early = step < exaggerated
-        attraction = EXAGGERATION if early else 1.0
-        momentum = 0.5 if early else 0.8
-        slope = _slope(place, attraction * wanted)
-        # The gain grows while the slope leads on in the same direction, and shrinks when it turns.
-        downhill = (slope > 0) != (speed > 0)
-        gain = np.where(downhill, gain + 0.2, 0.8 * gain)
-        gain = np.clip(gain, 0.01, None)
-        speed = momentum * speed - U / 8 * gain * slope
-        place = place + speed
-        place -= place.mean(axis=0)
-    return place
+    found = np.ascontiguousarray(place.T)
+    descend(wanted, rounds, exaggerated, found)
+    return found.T.copy()
 
 
 def _with_newcomers(far: Floats, before: Floats, placed: Topics) -> Floats:
@@ -83,42 +77,93 @@ def _with_newcomers(far: Floats, before: Floats, placed: Topics) -> Floats:
     return place
 
 
-def _slope(place: Floats, wanted: Floats) -> Floats:
-    """(U, 2) the gradient of t-SNE's cost at these places; `wanted`: (U, U) the joint probabilities
-    of pairs that the places are to have."""
-    # The differences of all pairs in each coordinate, (U, U). All is elementwise: products of such
-    # small matrices keep other cores busy waiting.
-    x, y = place.T[:, :, None] - place.T[:, None]
-    near = 1 / (1 + x * x + y * y)
-    np.fill_diagonal(near, 0)
-    force = (wanted - near / near.sum()) * near
-    slope: Floats = 4 * np.stack([(force * x).sum(axis=1), (force * y).sum(axis=1)], axis=1)
-    return slope
-
-
 def _neighbours(far: Floats, perplexity: float) -> Floats:
-    """(U, U) t-SNE's joint probabilities of pairs of topics.
-
-    The precision of each topic's normal distribution is found by bisection, so that its neighbours
-    have this perplexity.
-    """
-    from scipy.special import entr
-
+    """(U, U) t-SNE's joint probabilities of pairs of topics."""
     U = len(far)
     squares = np.square(far)
     np.fill_diagonal(squares, np.inf)
     squares -= squares.min(axis=1, keepdims=True)
-    low = np.zeros(U)
-    high = np.full(U, np.inf)
-    precision = np.ones(U)
-    for _ in range(30):
-        near = np.exp(-squares * precision[:, None])
-        near /= near.sum(axis=1, keepdims=True)
-        entropy = entr(near).sum(axis=1)
-        too_wide = entropy > np.log(perplexity)
-        low = np.where(too_wide, precision, low)
-        high = np.where(too_wide, high, precision)
-        no_bound_yet = np.isinf(high)
-        precision = np.where(no_bound_yet, 2 * precision, (low + high) / 2)
+    near = np.empty((U, U))
+    weigh(squares, math.log(perplexity), near)
     joint: Floats = np.clip((near + near.T) / (2 * U), 1e-12, None)
     return joint
+
+
+@kernel
+def weigh(squares: Floats, wanted: float, near: Floats) -> None:
+    """Fill in the probabilities (U, U) with which each topic is near others: normal distributions
+    whose precisions are found by bisection, so that the entropy is the one wanted.
+
+    squares: (U, U) of the distances, infinite from a topic to itself
+    """
+    U = len(squares)
+    for i in range(U):
+        low = 0.0
+        high = np.inf
+        precision = 1.0
+        for _ in range(BISECTIONS):
+            total = 0.0
+            weighted = 0.0
+            for j in range(U):
+                near[i, j] = 0.0 if j == i else math.exp(-squares[i, j] * precision)
+                total += near[i, j]
+                weighted += 0.0 if j == i else squares[i, j] * near[i, j]
+            entropy = math.log(total) + precision * weighted / total
+            for j in range(U):
+                near[i, j] /= total
+            if abs(entropy - wanted) < EXACT:
+                break
+            if entropy > wanted:
+                low = precision
+            else:
+                high = precision
+            precision = 2 * precision if high == np.inf else (low + high) / 2
+
+
+@kernel
+def descend(wanted: Floats, rounds: int, exaggerated: int, place: Floats) -> None:
+    """Move the places, (2, U), down the gradient of t-SNE's cost, with momentum, and a gain for
+    each coordinate.
+
+    wanted: (U, U) the joint probabilities of pairs that the places are to have
+    """
+    U = place.shape[1]
+    near = np.zeros((U, U))
+    speed = np.zeros((2, U))
+    gain = np.ones((2, U))
+    slope = np.empty((2, U))
+    for step in range(rounds):
+        attraction = EXAGGERATION if step < exaggerated else 1.0
+        momentum = 0.5 if step < exaggerated else 0.8
+        total = 0.0
+        for i in range(U):
+            for j in range(U):
+                x = place[0, i] - place[0, j]
+                y = place[1, i] - place[1, j]
+                near[i, j] = 1 / (1 + x * x + y * y)
+            near[i, i] = 0
+            for j in range(U):
+                total += near[i, j]
+        for i in range(U):
+            slope_x = 0.0
+            slope_y = 0.0
+            for j in range(U):
+                force = (attraction * wanted[i, j] - near[i, j] / total) * near[i, j]
+                slope_x += force * (place[0, i] - place[0, j])
+                slope_y += force * (place[1, i] - place[1, j])
+            slope[0, i] = 4 * slope_x
+            slope[1, i] = 4 * slope_y
+        for axis in range(2):
+            mean = 0.0
+            for i in range(U):
+                # The gain grows while the slope leads on in the same direction, and shrinks when it
+                # turns.
+                downhill = (slope[axis, i] > 0) != (speed[axis, i] > 0)
+                grown = gain[axis, i] + 0.2 if downhill else 0.8 * gain[axis, i]
+                gain[axis, i] = max(grown, 0.01)
+                push = U / 8 * gain[axis, i] * slope[axis, i]
+                speed[axis, i] = momentum * speed[axis, i] - push
+                place[axis, i] += speed[axis, i]
+                mean += place[axis, i] / U
+            for i in range(U):
+                place[axis, i] -= mean

@@ -24,8 +24,7 @@ from wikitopics.model import SCVB0, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
 from wikitopics.model.areas import NONE, OTHER, Areas
 from wikitopics.model.distances import distances
 from wikitopics.model.meetings import PRESENT, Meetings
-from wikitopics.model.places import ROUNDS
-from wikitopics.session.training.schedule import observation_due, snapshot_due
+from wikitopics.session.training.schedule import snapshot_due
 
 EXPERIMENT = Experiment("areas", "topics of one area share articles, and areas stay the same")
 ARTICLES = 30_000
@@ -128,9 +127,8 @@ def measured(model: OnlineModel, documents: Minibatch, unseen: Minibatch) -> Fig
         if not snapshot_due(last_snapshot, before, seen) and seen < documents.D:
             continue
         earlier = areas
-        rounds = ROUNDS if observation_due(last_snapshot, seen) else 0
         last_snapshot = seen
-        now = Areas.of(model, meetings, earlier, rounds)
+        now = Areas.of(model, meetings, earlier).placed(earlier)
         named = now.members.keys() - {OTHER}
         areas = replace(now, names=dict.fromkeys(named, ()))
         whole = Areas.by_distance(now.far, now.topics, model.n_topics, whole)

@@ -133,6 +133,17 @@ class Chronicle:
         )
 
 
+def with_new_subjects(events: Sequence[TopicEvent]) -> list[int]:
+    """The topics that have been born or changed their subjects."""
+    topics = []
+    for event in events:
+        if event.event in ("born", "renamed"):
+            topics.append(event.topic)
+        elif event.event == "split" and event.other is not None:
+            topics.append(event.other)
+    return topics
+
+
 def area_events(model: str, snapshot: TopWords, before: Areas, now: Areas) -> list[TopicEvent]:
     """What happened to the areas since the last snapshot; an area is led by its largest topic."""
     articles = snapshot.articles

@@ -12,17 +12,27 @@ from wikitopics.model.areas import Areas
 from wikitopics.model.areas import names as area_names
 from wikitopics.model.changes import OBSERVATIONS
 from wikitopics.model.meetings import Meetings
-from wikitopics.model.places import ROUNDS
 from wikitopics.model.replicas import MATCHED_WORDS, found_in_replicas
 from wikitopics.session import sources
 from wikitopics.session.naming import shown_words
 from wikitopics.session.options import PASSES
-from wikitopics.session.records import SNAPSHOT_WORDS, Progress, TopWords, perplexity
+from wikitopics.session.records import (
+    SNAPSHOT_WORDS,
+    Progress,
+    TopicEvent,
+    TopWords,
+    perplexity,
+)
 from wikitopics.session.storage.writer import Changes, SessionWriter
-from wikitopics.session.training.chronicle import Chronicle, area_events, event_message
+from wikitopics.session.training.chronicle import (
+    Chronicle,
+    area_events,
+    event_message,
+    with_new_subjects,
+)
 from wikitopics.session.training.held_out import HeldOut, Measured, checked_rows
 from wikitopics.session.training.reference import Reference
-from wikitopics.session.training.schedule import observation_due, observations, thinned_snapshots
+from wikitopics.session.training.schedule import observations, thinned_snapshots
 
 
 class Curves:
@@ -132,7 +142,7 @@ class Curves:
             else:
                 events = chronicle.note(snapshot)
             areas_before = self._areas[number]
-            areas = self._areas_of(number, snapshot)
+            areas = self._areas_of(number, snapshot, events)
             meetings = self.meetings[number]
             if areas_before is not None and meetings is not None and meetings.settled:
                 events += area_events(self._names[number], snapshot, areas_before, areas)
@@ -149,13 +159,15 @@ class Curves:
         self._snapshots = [point for point in self._snapshots if point not in gone]
         changes.thinned_snapshots |= gone
 
-    def _areas_of(self, number: int, snapshot: TopWords) -> Areas:
-        """The areas of a model's topics as of this snapshot; the map changes only at
-        observations."""
+    def _areas_of(self, number: int, snapshot: TopWords, events: Sequence[TopicEvent]) -> Areas:
+        """The areas of a model's topics as of this snapshot, with their places; events: of topics
+        since the last one."""
         before = self._areas[number]
-        is_observation = observation_due(self.kept_at, snapshot.articles, self.half_life)
-        rounds = ROUNDS if is_observation else 0
-        areas = Areas.of(self._models[number], self.meetings[number], before, rounds)
+        areas = Areas.of(self._models[number], self.meetings[number], before)
+        if any(event.event == "started_over" for event in events):
+            areas = areas.placed()
+        else:
+            areas = areas.placed(before, with_new_subjects(events))
         shown_ids, _ = snapshot.shown
         words = areas.words(shown_ids, snapshot.shares, self._words)
         names_before = {} if before is None else before.names

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from tests.maps import distances
-from wikitopics.model.living_map import anew, drifted, kept, stayed
+from tests.maps import GROUPS, distances, planted
+from wikitopics.model.living_map import anew, drifted, kept
 from wikitopics.model.places import places
 
 U = 60
+NO_AREAS = np.full(U, -1)
 
 
 def new_map(far: np.ndarray) -> np.ndarray:
@@ -16,19 +17,19 @@ def new_map(far: np.ndarray) -> np.ndarray:
 
 def test_a_map_made_anew_keeps_more_than_t_sne():
     far = distances(U)
-    at = anew(far)
+    at = anew(far, NO_AREAS)
     assert at.min() >= 0
     assert at.max() <= 1
     assert kept(far, at) >= kept(far, new_map(far))
-    np.testing.assert_array_equal(at, anew(far))
+    np.testing.assert_array_equal(at, anew(far, NO_AREAS))
 
 
 def test_over_sixty_snapshots_it_is_never_worse_than_one_made_anew_and_moves_little():
-    at = anew(distances(U))
+    at = anew(distances(U), NO_AREAS)
     moves = []
     for snapshot in range(60):
         far = distances(U, later=0.01 * snapshot)
-        now = drifted(far, at, ahead=0.0)
+        now = drifted(far, at, NO_AREAS)
         assert kept(far, now) >= kept(far, new_map(far))
         moves.append(np.linalg.norm(now - at, axis=1).mean())
         at = now
@@ -37,27 +38,45 @@ def test_over_sixty_snapshots_it_is_never_worse_than_one_made_anew_and_moves_lit
 
 def test_a_map_that_is_good_enough_stays():
     far = distances(U)
-    at = anew(far)
-    np.testing.assert_array_equal(drifted(far, at, ahead=0.0), at)
+    at = anew(far, NO_AREAS)
+    np.testing.assert_array_equal(drifted(far, at, NO_AREAS), at)
 
 
-def test_topics_are_born_and_die():
+def test_a_topic_that_is_new_to_the_map_lies_beside_one_of_its_area_and_the_others_stay():
+    far = planted(5)
+    before = anew(far, GROUPS)
+    for topic in (3, 20):
+        newcomer = before.copy()
+        newcomer[topic] = np.nan
+        now = drifted(far, newcomer, GROUPS)
+        apart = np.linalg.norm(now - now[topic], axis=1)
+        apart[topic] = np.inf
+        assert GROUPS[apart.argmin()] == GROUPS[topic]
+        moved = np.linalg.norm(now - before, axis=1)
+        assert np.median(moved) < 0.01
+
+
+def test_topics_that_die_leave_the_others_where_they_are():
     far = distances(U)
-    before = anew(far)
-    before[7] = np.nan
+    before = anew(far, NO_AREAS)
     rest = np.delete(np.arange(U), 3)
-    now = stayed(far[np.ix_(rest, rest)], before[rest])
-    was_there = np.isfinite(before[rest, 0])
-    np.testing.assert_array_equal(now[was_there], before[rest][was_there])
-    assert np.isfinite(now).all()
-    later = drifted(far[np.ix_(rest, rest)], before[rest])
-    assert np.isfinite(later).all()
+    now = drifted(far[np.ix_(rest, rest)], before[rest], NO_AREAS[rest])
+    moved = np.linalg.norm(now - before[rest], axis=1)
+    assert np.median(moved) < 0.01
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 5, 7])
 def test_few_topics(n):
     far = distances(max(n, 1))[:n, :n]
-    at = drifted(far, np.full((n, 2), np.nan))
+    areas = np.arange(n) % 2
+    at = drifted(far, np.full((n, 2), np.nan), areas)
     assert at.shape == (n, 2)
+    assert np.isfinite(drifted(far, at, areas)).all()
+    assert ((at >= 0) & (at <= 1)).all()
+
+
+def test_topics_that_are_all_alike_have_places():
+    far = np.zeros((9, 9))
+    at = drifted(far, np.full((9, 2), np.nan), np.zeros(9, int))
     assert np.isfinite(at).all()
-    assert np.isfinite(drifted(far, at)).all()
+    assert np.isfinite(drifted(far, at, np.zeros(9, int))).all()
