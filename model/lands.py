@@ -114,6 +114,24 @@ def islands(land: Cells, cells: Cells, areas: NDArray[np.integer]) -> list[Islan
     return [island for island, _ in _with_masks(land, cells, areas)]
 
 
+def named_islands(land: Cells, cells: Cells, areas: NDArray[np.integer]) -> list[Island]:
+    """The islands that carry their area's name: the largest of each area, largest areas first, then
+    others of more than `NAMED` topics. All have topics. Parameters as in `islands`."""
+    largest = []
+    others = []
+    seen: set[int] = set()
+    for island in islands(land, cells, areas):
+        if island.topics and island.area not in seen:
+            seen.add(island.area)
+            largest.append(island)
+        elif len(island.topics) > NAMED:
+            others.append(island)
+    return [
+        *sorted(largest, key=lambda island: -island.cells),
+        *sorted(others, key=lambda island: -island.cells),
+    ]
+
+
 def _with_masks(
     land: Cells, cells: Cells, areas: NDArray[np.integer]
 ) -> list[tuple[Island, NDArray[np.bool_]]]:

@@ -82,7 +82,7 @@ def drifted(far: Floats, before: Floats, areas: NDArray[np.integer]) -> Floats:
     before: (U, 2) the earlier places, NaN for a topic that is new or has changed its subject; it
     comes to lie among its nearest. With fewer than four places the map is made anew
     """
-    is_placed = np.isfinite(before).all(axis=1)
+    is_placed = np.isfinite(before[:, 0])
     if np.count_nonzero(is_placed) < 4:
         return anew(far, areas)
     stays = inside(places(far, before, rounds=0))

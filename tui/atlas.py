@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rich.cells import cell_len
 
 from wikitopics.session.analysis.areas import Area, Atlas
-from wikitopics.session.analysis.cartography import arranged, filled, lands, nearest_to_all
+from wikitopics.session.analysis.cartography import arranged, filled, lands, named_islands
 from wikitopics.session.naming import WORD_SEPARATOR, parts
 from wikitopics.session.records import TopicRow
 from wikitopics.session.wording import APART
@@ -26,15 +26,12 @@ WORD = 16
 """The maximum width of a word, in cells."""
 NAMED = 3
 """The maximum number of words in a label when the map shows all areas."""
-FULL = 0.34
-"""The fraction of the map that labels may cover for all of them to have more than one word."""
 HEADS = 0.2
 """The fraction of the map that the names of areas may cover."""
 ROOMY = 100
 """The width of the map from which labels are kept two cells apart instead of one."""
-STAYS = 0.2
-"""How far a label may be from its proper place before it moves there, as a fraction of the map's
-width."""
+TAKEN = 2
+"""The most rows that a search takes from the map."""
 LARGE = 1.4
 """A topic of at least this many times the mean share has a large sign."""
 SMALL = 0.6
@@ -45,6 +42,8 @@ LINES = 6
 """The maximum number of its lines."""
 
 
+FULL = 0.5
+"""The fraction of the map that the labels of topics may cover."""
 SIGN = 2
 """Cells of a topic's sign and the space after it."""
 
@@ -76,18 +75,24 @@ class Label:
         return is_in_rows and is_in_columns
 
 
+Ground = tuple[list[int], list[tuple[int, int]]]
+"""The columns of a row where another land begins, and the areas of each such stretch in the upper
+and the lower half of the row, -1 for none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sheet:
     """The atlas at one size."""
 
     size: tuple[int, int]
     """Columns and rows."""
+    full_height: int
+    """The rows for which it was laid out; more than it has while a search takes some."""
     zoom: int | None
     """The area that fills the sheet; None: the sheet shows all areas."""
     labels: tuple[Label, ...]
-    ground: tuple[tuple[list[int], list[int]], ...]
-    """By row: the columns where another land begins, and the area of each such stretch, -1 for
-    none."""
+    ground: tuple[Ground, ...]
+    """By row."""
     borders: tuple[str, ...]
     """By row: the border lines between lands."""
     topic_count: int
@@ -107,14 +112,16 @@ def laid_out(
     first: Collection[int] = (),
     before: Sheet | None = None,
 ) -> Sheet:
-    """Lay out the atlas of these topics on this many columns and rows.
+    """Lay out the atlas of these topics on this many columns and rows. It depends on the topics and
+    the size alone, so that all screens of this size show the same.
 
-    zoom: the area that fills it. first: topics that must have a place. before: an earlier sheet,
-    whose labels move only if they belong to another area now or are far from their place
+    zoom: the area that fills it. first: topics that must have a place. before: the sheet that was
+    shown before a search took up to `TAKEN` rows from the map: labels stay where they are on it
     """
     width, height = size
-    if before is not None and not _is_like(before, size, zoom):
-        before = None
+    full_height = height
+    if before is not None and _is_cut(before, size, zoom):
+        full_height = before.full_height
     areas = {area.number: area for area in found.areas if zoom is None or area.number == zoom}
     shown = {row.topic for row in rows if not row.hidden}
     area_of: dict[int, int] = {}
@@ -122,95 +129,103 @@ def laid_out(
         for topic in area.topics:
             if topic in shown:
                 area_of[topic] = area.number
-    topics = sorted(area_of, key=lambda topic: (topic not in first, -rows[topic].share))
-    if not topics or min(size) < 1:
-        nothing: tuple[list[int], list[int]] = ([0], [-1])
+    if not area_of or min(size) < 1:
+        nothing: Ground = ([0], [(-1, -1)])
         return Sheet(
             size,
+            full_height,
             zoom,
             labels=(),
             ground=(nothing,) * height,
             borders=(" " * width,) * height,
-            topic_count=len(topics),
+            topic_count=len(area_of),
         )
 
-    centres = _centres(found, [(topic, area_of[topic]) for topic in topics], size)
-    words = {topic: _words(rows[topic]) for topic in topics}
-    mean = sum(rows[topic].share for topic in topics) / len(topics)
+    mean = sum(rows[topic].share for topic in area_of) / len(area_of)
     mean = max(mean, 1e-9)  # all may be 0 at first
+    sizes = {topic: _size(rows[topic].share / mean) for topic in area_of}
+    # In this order they choose their places. It is always the same: if the largest chose first,
+    # labels would jump whenever shares change.
+    topics = sorted(area_of)
+    full_size = (width, full_height)
+    centres = _centres(found, topics, full_size, zoom)
+    words = {topic: _words(rows[topic]) for topic in topics}
     labels: list[Label] = []
-    if zoom is None:
-        labels = _heads(areas, centres, size)
-        # Where there was a sheet before, `_grown` adds what there is room for.
-        number = 1 if before else _words_that_fit(words.values(), size)
     for topic in topics:
-        lines: tuple[str, ...]
-        if zoom is None:
-            lines = (_label_text(words[topic], number),)
-        else:
-            lines = _block(rows[topic], size, len(topics))
-        sign_size = _size(rows[topic].share / mean)
-        labels.append(Label(area_of[topic], topic, 0, 0, lines, sign_size))
-    placed = _placed(labels, centres, size, before, first)
+        lines = (words[topic][0],) if zoom is None else _block(rows[topic], size, len(topics))
+        labels.append(Label(area_of[topic], topic, 0, 0, lines, sizes[topic]))
+    if zoom is None:
+        heads = _heads(areas, area_of, centres, full_size)
+        placed = _placed([*heads, *_fitting(labels, rows, full_size)], centres, full_size)
+    else:
+        placed = _placed(labels, centres, full_size)
+    must_be_placed = [label for label in labels if label.topic in first]
+    placed = _with_first(placed, must_be_placed, centres, size)
     if zoom is None:
         placed = _grown(placed, words, size)
 
+    # Half a row is about as high as a column is wide.
     land = lands(
-        [(label.row, label.column) for label in placed],
-        [(len(label.lines), label.width) for label in placed],
+        [(2 * label.row, label.column) for label in placed],
+        [(2 * len(label.lines), label.width) for label in placed],
         [label.area for label in placed],
-        (height, width),
+        (2 * height, width),
         REACH,
-        ASPECT,
     )
+    uppers = land[::2]
+    lowers = land[1::2]
     return Sheet(
         size,
+        full_height,
         zoom,
         labels=tuple(placed),
-        ground=tuple(_runs(row) for row in land),
-        borders=_around(placed, borders(land)),
-        topic_count=len(topics),
+        ground=tuple(_runs(upper, lower) for upper, lower in zip(uppers, lowers, strict=True)),
+        borders=_around(placed, borders(uppers)),
+        topic_count=len(area_of),
     )
 
 
-def _is_like(sheet: Sheet, size: tuple[int, int], zoom: int | None) -> bool:
-    """Whether the sheet has about this size and the same zoom. A search takes up to two rows from
-    the map; the labels then stay where they are."""
+def _fitting(
+    labels: Sequence[Label], rows: Sequence[TopicRow], size: tuple[int, int]
+) -> list[Label]:
+    """The labels of the largest topics, as many as have room to lie where they belong, in the same
+    order."""
     width, height = size
-    old_width, old_height = sheet.size
-    return sheet.zoom == zoom and old_width == width and abs(old_height - height) <= 2
-
-
-def _label_text(texts: Sequence[str], number: int) -> str:
-    """The text of this many words, of a topic's possible texts; the longest if it has fewer."""
-    return texts[min(number, len(texts)) - 1]
-
-
-def _words_that_fit(words: Iterable[Sequence[str]], size: tuple[int, int]) -> int:
-    """How many words each label may have, by the part of the map that they would all cover."""
-    width, height = size
-    fitting = 1
-    for number in range(2, NAMED + 1):
-        cells = sum(cell_len(_label_text(texts, number)) + SIGN + 2 for texts in words)
-        if cells > FULL * width * height:
+    largest_first = sorted(labels, key=lambda label: -rows[label.topic or 0].share)
+    room = FULL * width * height
+    fitting = set()
+    for label in largest_first:
+        room -= label.width + _gap(width)
+        if room < 0:
             break
-        fitting = number
-    return fitting
+        fitting.add(label.topic)
+    return [label for label in labels if label.topic in fitting]
 
 
-Centres = dict[tuple[int | None, int], tuple[float, float]]
-"""The row and column that each label should be around, by (topic, area); None: the area's own
-label."""
+def _is_cut(sheet: Sheet, size: tuple[int, int], zoom: int | None) -> bool:
+    """Whether a search has taken rows from the map of this sheet."""
+    width, height = size
+    sheet_width, _ = sheet.size
+    is_like = sheet.zoom == zoom and sheet_width == width
+    return is_like and 0 <= sheet.full_height - height <= TAKEN
 
 
-def _centres(found: Atlas, topics: Sequence[tuple[int, int]], size: tuple[int, int]) -> Centres:
+Centres = dict[int, tuple[float, float]]
+"""The row and column that the label of each topic should be around."""
+
+
+def _centres(
+    found: Atlas, topics: Sequence[int], size: tuple[int, int], zoom: int | None
+) -> Centres:
     width, height = size
     place = dict(zip(found.grouping.topics.tolist(), found.places, strict=True))
+    places = np.array([place[topic] for topic in topics])
+    if zoom is not None:
+        places = filled(places)
     margin = min(8, width // 4)
-    spread = filled(np.array([place[topic] for topic, _ in topics]))
     centres: Centres = {}
-    for label, (x, y) in zip(topics, spread.tolist(), strict=True):
-        centres[label] = (y * (height - 1) + 0.5, margin + x * (width - 2 * margin))
+    for topic, (x, y) in zip(topics, places.tolist(), strict=True):
+        centres[topic] = ((1 - y) * (height - 1) + 0.5, margin + x * (width - 2 * margin))
     return centres
 
 
@@ -221,27 +236,47 @@ def _size(share: float) -> int:
     return 1 if share >= SMALL else 0
 
 
-def _heads(areas: Mapping[int, Area], centres: Centres, size: tuple[int, int]) -> list[Label]:
-    """The labels of areas, or of the largest if there is little room; adds their places to
-    ``centres``."""
+def _heads(
+    areas: Mapping[int, Area],
+    area_of: Mapping[int, int],
+    centres: Centres,
+    size: tuple[int, int],
+) -> list[Label]:
+    """The names of areas, at their places: each on its area's largest island, and on other islands
+    of several topics; of the largest islands only, if there is little room."""
     width, height = size
-    room = HEADS * width * height
-    heads: list[Label] = []
+    names: dict[int, str] = {}
     for number, area in areas.items():
-        if area.is_other:
-            continue
-        inside = [centre for (_, its_area), centre in centres.items() if its_area == number]
-        if not inside:
-            continue
-        row, column = nearest_to_all(np.array(inside)).tolist()
-        centres[None, number] = (row - 1, column)
-        name = cut(visible(area.name).upper(), min(2 * WORD, width // 3))
-        head = Label(number, None, 0, 0, (f"{name} {100 * area.share:.0f}%",))
-        room -= head.width + 1
+        if not area.is_other:
+            name = cut(visible(area.name).upper(), min(2 * WORD, width // 3))
+            names[number] = f"{name} {100 * area.share:.0f}%"
+    cells = np.array(list(centres.values())).astype(np.int64)
+    of_cells = np.array([area_of[topic] for topic in centres])
+    land = lands(
+        cells.tolist(), [(1, 1)] * len(cells), of_cells.tolist(), (height, width), REACH, ASPECT
+    )
+    named = [island for island in named_islands(land, cells, of_cells) if island.area in names]
+    labels = [Label(island.area, None, 0, 0, (names[island.area],)) for island in named]
+    # In the middle of the island's topics, which moves little when one of them does.
+    wanted = [cells[list(island.topics)].mean(axis=0) + 0.5 for island in named]
+    room = HEADS * width * height
+    heads = []
+    for label in labels:
+        room -= label.width + 1
         if room < 0:
             break
-        heads.append(head)
-    return heads
+        heads.append(label)
+    corners = arranged(
+        np.array(wanted[: len(heads)]).reshape(-1, 2),
+        [_box(label, width) for label in heads],
+        (height, width),
+        ASPECT,
+    )
+    return [
+        replace(label, row=corner[0], column=corner[1])
+        for label, corner in zip(heads, corners, strict=False)
+        if corner is not None
+    ]
 
 
 def _words(row: TopicRow) -> list[str]:
@@ -270,51 +305,72 @@ def _block(row: TopicRow, size: tuple[int, int], topic_count: int) -> tuple[str,
     return (name, *folded(" ".join(others), column)[: lines - 1])
 
 
-def _placed(
-    labels: Sequence[Label],
-    centres: Centres,
-    size: tuple[int, int],
-    before: Sheet | None,
-    first: Collection[int],
-) -> list[Label]:
-    """The labels for which there is room, at their places. Topics in ``first`` and areas placed
-    before choose first, then other labels that had a place before, then new ones; areas before
-    topics."""
+def _placed(labels: Sequence[Label], centres: Centres, size: tuple[int, int]) -> list[Label]:
+    """The labels for which there is room, at their places: those of areas, which have theirs, then
+    those of topics, as near to their centres as possible."""
     width, height = size
-    labels_before = () if before is None else before.labels
-    old_labels = {(label.topic, label.area): label for label in labels_before}
-
-    def earlier(label: Label) -> tuple[int, int] | None:
-        """Where the label was before, if it may stay there."""
-        old = old_labels.get((label.topic, label.area))
-        if old is None or label.width > old.width:
-            return None
-        row, column = centres[label.topic, label.area]
-        down = ASPECT * (old.row - row)
-        right = old.column + label.width / 2 - column
-        return (old.row, old.column) if np.hypot(down, right) <= STAYS * width else None
-
-    def turn(label: Label) -> tuple[bool, ...]:
-        """What labels are sorted by: False comes first."""
-        is_new = earlier(label) is None
-        is_topic = label.topic is not None
-        must_have_place = label.topic in first or not (is_new or is_topic)
-        return not must_have_place, is_new, is_topic
-
-    order = sorted((label for label in labels if label.width <= width), key=turn)
+    fitting = [label for label in labels if label.width <= width]
     corners = arranged(
-        np.array([centres[label.topic, label.area] for label in order]),
-        [(len(label.lines), min(label.width + _gap(width), width)) for label in order],
+        np.array([_centre(label, centres) for label in fitting]),
+        [_box(label, width) for label in fitting],
         (height, width),
         ASPECT,
-        [earlier(label) for label in order],
+        [(label.row, label.column) if label.topic is None else None for label in fitting],
     )
     placed: list[Label] = []
-    for label, corner in zip(order, corners, strict=True):
+    for label, corner in zip(fitting, corners, strict=True):
         if corner is not None:
             row, column = corner
             placed.append(replace(label, row=row, column=column))
     return placed
+
+
+def _centre(label: Label, centres: Centres) -> tuple[float, float]:
+    if label.topic is None:
+        return label.row, label.column
+    return centres[label.topic]
+
+
+def _box(label: Label, width: int) -> tuple[int, int]:
+    """The height and width of a label with the space that it keeps free."""
+    return len(label.lines), min(label.width + _gap(width), width)
+
+
+def _with_first(
+    placed: Sequence[Label], first: Sequence[Label], centres: Centres, size: tuple[int, int]
+) -> list[Label]:
+    """The labels within the map, and those that must have a place: other topics' labels give way to
+    them."""
+    width, height = size
+    within = [label for label in placed if label.row + len(label.lines) <= height]
+    have_place = {label.topic for label in within}
+    missing = [label for label in first if label.topic not in have_place and label.width <= width]
+    firsts = {label.topic for label in first}
+    for label in missing:
+        stay = [other for other in within if other.topic is None or other.topic in firsts]
+        together = [*stay, label]
+        *_, corner = arranged(
+            np.array([_centre(one, centres) for one in together]),
+            [_box(one, width) for one in together],
+            (height, width),
+            ASPECT,
+            [*((one.row, one.column) for one in stay), None],
+        )
+        if corner is not None:
+            row, column = corner
+            at = replace(label, row=row, column=column)
+            within = [one for one in within if one in stay or not _overlap(at, one, width)]
+            within.append(at)
+    return within
+
+
+def _overlap(one: Label, other: Label, width: int) -> bool:
+    """Whether two labels share cells, with the space that they keep free."""
+    height, across = _box(one, width)
+    other_height, other_across = _box(other, width)
+    share_rows = one.row < other.row + other_height and other.row < one.row + height
+    share_columns = one.column < other.column + other_across and other.column < one.column + across
+    return share_rows and share_columns
 
 
 def _gap(width: int) -> int:
@@ -348,10 +404,11 @@ def _grown(
     return grown
 
 
-def _runs(row: NDArray[np.int64]) -> tuple[list[int], list[int]]:
-    """The columns where stretches of the same area begin, and their areas."""
-    starts = np.append(0, np.flatnonzero(np.diff(row)) + 1)
-    return starts.tolist(), row[starts].tolist()
+def _runs(upper: NDArray[np.int64], lower: NDArray[np.int64]) -> Ground:
+    """The ground of a row, from the areas in its two halves."""
+    is_other = (np.diff(upper) != 0) | (np.diff(lower) != 0)
+    starts = np.append(0, np.flatnonzero(is_other) + 1)
+    return starts.tolist(), list(zip(upper[starts].tolist(), lower[starts].tolist(), strict=True))
 
 
 # Borders, where lands are not tinted.

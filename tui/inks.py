@@ -39,7 +39,8 @@ INKS = {
 
 
 # The inks of areas: "area3" is for a dot or a word of area 3, "head3" for its name, "tint3" as the
-# background of its land, "glow3" for a topic of it that has just been read, "dim3" for a faint dot.
+# background of its land, "coast3" for the same colour in half a cell, "glow3" for a topic of it
+# that has just been read, "dim3" for a faint dot.
 
 # How much of an area's colour is mixed into the background of its land, and of a glowing topic.
 TINT = 0.15
@@ -49,7 +50,7 @@ DIM = 0.6
 
 
 def area_ink(kind: str, area: int) -> str:
-    """The name of an area's ink: its "area", "dim", "head", "tint" or "glow"."""
+    """The name of an area's ink: its "area", "dim", "head", "tint", "coast" or "glow"."""
     return f"{kind}{area % len(COLOURS)}"
 
 
@@ -72,9 +73,9 @@ def _area_style(app: App[object], ink: str) -> Style | None:
     """The style of an area's ink under the present theme, in the terminal's colours; None for other
     inks."""
     kind = ink.rstrip("0123456789")
-    if kind not in ("area", "dim", "head", "tint", "glow"):
+    if kind not in ("area", "dim", "head", "tint", "coast", "glow"):
         return None
-    if kind == "tint" and not tinted(app):
+    if kind in ("tint", "coast") and not tinted(app):
         return Style()
     # In a style, None leaves an attribute as it is beneath.
     if not coloured(app):
@@ -85,6 +86,8 @@ def _area_style(app: App[object], ink: str) -> Style | None:
     area = int(ink.removeprefix(kind))
     is_dark = app.current_theme.dark
     background = app.theme_variables["background"]
+    if kind == "coast":
+        return Style(color=_area_ground("tint", area, background, is_dark).bgcolor)
     if kind in ("tint", "glow"):
         return _area_ground(kind, area, background, is_dark)
     grounds = (background, app.theme_variables["cursor"])

@@ -30,7 +30,7 @@ from wikitopics.model.article_map import (
     started,
     unpacked,
 )
-from wikitopics.model.living_map import anew, drifted, kept
+from wikitopics.model.living_map import kept
 from wikitopics.model.meetings import Meetings
 from wikitopics.model.near import Rows
 from wikitopics.model.places import places
@@ -54,9 +54,9 @@ def learnt(corpus: Corpus | None, articles: int) -> tuple[Theta, Places]:
     meetings = Meetings.none(model.n_topics)
     for batch in growing(documents, model.default_batch_size):
         meetings.add(model.learn(batch))
-    areas = Areas.of(model, meetings, None, 0)
+    areas = Areas.of(model, meetings).placed()
     topic_places = np.full((model.n_topics, 2), np.nan)
-    topic_places[areas.topics] = anew(areas.far)
+    topic_places[areas.topics] = areas.places
     return model.infer(documents).astype(np.float32), topic_places
 
 
@@ -166,6 +166,7 @@ def night() -> Figures:
     documents = split("full").train
     model = OnlineLDA(100, split("full").n_words, documents.D)
     meetings = Meetings.none(model.n_topics)
+    areas: Areas | None = None
     at = np.full((model.n_topics, 2), np.nan)
     rows: list[dict[str, Any]] = []
     seen = 0
@@ -177,9 +178,9 @@ def night() -> Figures:
         if not snapshot_due(last, before, seen):
             continue
         last = seen
-        areas = Areas.of(model, meetings, None, 0)
+        areas = Areas.of(model, meetings, areas).placed(areas)
         earlier = at[areas.topics]
-        now = drifted(areas.far, earlier, ahead=0.0)
+        now = areas.places.astype(np.float64)
         fresh = places(areas.far, np.full_like(earlier, np.nan))
         rows.append(
             {

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model.lands import labels, land_of
+from wikitopics.model.lands import named_islands as named_islands
 
 Floats = NDArray[np.float64]
 Cells = NDArray[np.int64]

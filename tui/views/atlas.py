@@ -101,10 +101,6 @@ class TopicAtlas(Lines, can_focus=True):
     _frame = 0
     _player: Timer | None = None
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._sheets: dict[tuple[tuple[int, int], int | None], Sheet] = {}
-
     # What is shown
     # ----------------------------------------------------------------------------------
 
@@ -119,7 +115,6 @@ class TopicAtlas(Lines, can_focus=True):
             self.zoom = None
             self.held = False
             self._read = frozenset()
-            self._sheets.clear()
             self.end_births()
         self._session = session
         self._model = model
@@ -134,7 +129,8 @@ class TopicAtlas(Lines, can_focus=True):
             return
         self._point(atlas, rows)
         zoom = self.zoom
-        before = self._sheets.get((size, zoom), self.sheet)
+        # While one searches, labels stay where they were.
+        before = self.sheet if self._is_searching else None
         must_be_placed = set(self._found)
         if self.held and self.chosen is not None:
             must_be_placed.add(self.chosen)
@@ -152,12 +148,11 @@ class TopicAtlas(Lines, can_focus=True):
             is_still_wanted = (shown, zoom, size) == (self._shown, self.zoom, self._room)
             if is_still_wanted:
                 self.sheet = sheet
-                self._sheets[size, zoom] = sheet
                 self.redraw()
 
         missing = must_be_placed
-        if before is not None and before.zoom == zoom:
-            missing = must_be_placed - before.topics.keys()
+        if self.sheet is not None and self.sheet.zoom == zoom:
+            missing = must_be_placed - self.sheet.topics.keys()
         view.fill("atlas", (session.topics, model, size, zoom, missing), fill)
         self.redraw()
 
@@ -202,6 +197,11 @@ class TopicAtlas(Lines, can_focus=True):
         soon = time.monotonic() + 0.1  # a timer may be early
         self.glowing = {topic: until for topic, until in self.glowing.items() if until > soon}
         self.redraw()
+
+    @property
+    def _is_searching(self) -> bool:
+        """Whether a search may have taken rows from the map."""
+        return bool(self._sought) or any(find.display for find in self.screen.query("#find"))
 
     def _again(self) -> None:
         if self._view is not None and self._session is not None:
@@ -453,12 +453,22 @@ class TopicAtlas(Lines, can_focus=True):
         stretch = bisect_right(starts, start) - 1
         while start < end:
             stretch_end = min(ends[stretch], end)
-            area = areas[stretch]
-            ink = area_ink("tint", area) if area >= 0 else ""
-            out.append((" " * (stretch_end - start), ink))
+            upper, lower = areas[stretch]
+            out.append(_stretch(upper, lower, stretch_end - start))
             start = stretch_end
             stretch += 1
         return out
+
+
+def _stretch(upper: int, lower: int, width: int) -> tuple[str, str]:
+    """Ground without a label, and its ink: land of these areas in the upper and the lower half of
+    the row, -1 for none."""
+    if upper == lower:
+        return " " * width, area_ink("tint", upper) if upper >= 0 else ""
+    if upper < 0:
+        return "▄" * width, area_ink("coast", lower)
+    over = area_ink("coast", upper)
+    return "▀" * width, over if lower < 0 else f"{area_ink('tint', lower)}+{over}"
 
 
 class Maps(Container):
