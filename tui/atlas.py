@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rich.cells import cell_len
 
 from wikitopics.session.analysis.areas import Area, Atlas
-from wikitopics.session.analysis.cartography import arranged, filled, lands, named_islands
+from wikitopics.session.analysis.cartography import arranged, filled, lands, name_places
 from wikitopics.session.naming import WORD_SEPARATOR, parts
 from wikitopics.session.records import TopicRow
 from wikitopics.session.wording import APART
@@ -252,13 +252,9 @@ def _heads(
             names[number] = f"{name} {100 * area.share:.0f}%"
     cells = np.array(list(centres.values())).astype(np.int64)
     of_cells = np.array([area_of[topic] for topic in centres])
-    land = lands(
-        cells.tolist(), [(1, 1)] * len(cells), of_cells.tolist(), (height, width), REACH, ASPECT
-    )
-    named = [island for island in named_islands(land, cells, of_cells) if island.area in names]
-    labels = [Label(island.area, None, 0, 0, (names[island.area],)) for island in named]
-    # In the middle of the island's topics, which moves little when one of them does.
-    wanted = [cells[list(island.topics)].mean(axis=0) + 0.5 for island in named]
+    places = name_places(cells, of_cells, (height, width), REACH, ASPECT)
+    wanted = [(row, column) for area, row, column in places if area in names]
+    labels = [Label(area, None, 0, 0, (names[area],)) for area, _, _ in places if area in names]
     room = HEADS * width * height
     heads = []
     for label in labels:

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.lands import labels, land_of
-from wikitopics.model.lands import named_islands as named_islands
+from wikitopics.model.lands import labels, land_of, named_islands
 
 Floats = NDArray[np.float64]
 Cells = NDArray[np.int64]
@@ -162,12 +161,26 @@ def arranged(
     return corners
 
 
-def nearest_to_all(places: Floats) -> Floats:
-    """Of these places, the one nearest to all others, by the sum of its distances from them. The
-    mean of scattered places may be near to none of them."""
-    apart = np.sqrt(np.square(places[:, None] - places).sum(axis=-1))
-    nearest: Floats = places[apart.sum(axis=1).argmin()]
-    return nearest
+def name_places(
+    cells: Cells,
+    areas: NDArray[np.integer],
+    shape: tuple[int, int],
+    reach: float,
+    aspect: float = 1.0,
+) -> list[tuple[int, float, float]]:
+    """The (area, row, column) of areas' names: each in the middle of the topics on its area's
+    largest island, and of those on its other islands of several topics. That middle moves little
+    when a topic does. Those of the largest islands come first.
+
+    cells: (n, 2) the rows and columns of topics; areas: (n,) their areas. The other parameters are
+    those of `lands`
+    """
+    land = lands(cells.tolist(), [(1, 1)] * len(cells), areas.tolist(), shape, reach, aspect)
+    places = []
+    for island in named_islands(land, cells, areas):
+        row, column = cells[list(island.topics)].mean(axis=0).tolist()
+        places.append((island.area, row + 0.5, column + 0.5))
+    return places
 
 
 def lands(

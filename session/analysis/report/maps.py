@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.session.analysis.cartography import arranged, filled, lands, nearest_to_all, pushed
+from wikitopics.session.analysis.cartography import arranged, lands, name_places, pushed
 
 if TYPE_CHECKING:
     from wikitopics.session.analysis.report.contents import ReportModel
@@ -53,8 +53,6 @@ class Format:
     """The size of a drawing."""
 
     width: int
-    upright: bool
-    """Whether the direction in which places are farthest apart, the first one, goes down."""
     circle: float
     """The radius of the circle of a topic with the mean share, if there are at most 100 topics."""
     largest: float
@@ -69,7 +67,6 @@ class Format:
 
 WIDE = Format(
     width=1360,
-    upright=False,
     circle=27,
     largest=74,
     filled=0.36,
@@ -78,13 +75,16 @@ WIDE = Format(
 )
 NARROW = Format(
     width=388,
-    upright=True,
     circle=18,
     largest=48,
     filled=0.45,
     reach=10,
     edge=12,
 )
+GRID = 100
+"""The rows and columns of the grid on which islands are found."""
+REACH = 0.08
+"""How far land reaches there beyond topics, as a part of the map."""
 FLATTEST = 0.4
 """The smallest ratio of a drawing's height to its width."""
 
@@ -100,7 +100,7 @@ class Mark:
     radius: float
     """0 for an area."""
     place: tuple[float, float]
-    """Its wanted place, from 0 to 1 along the longer and the shorter side of the map."""
+    """Its wanted place, from 0 to 1: x to the right, y upwards."""
 
     @property
     def bold(self) -> bool:
@@ -155,9 +155,8 @@ def layout(model: "ReportModel", form: Format) -> Layout:
     columns = form.width // CELL - 2 * edge
     covered = sum(height * width for height, width in boxes) / columns
     rows = math.ceil(max(covered / form.filled, columns * FLATTEST))
-    places = np.array([mark.place for mark in in_order])
-    if not form.upright:  # the longer side goes across, so it is the second coordinate
-        places = places[:, ::-1]
+    x, y = np.array([mark.place for mark in in_order]).T
+    places = np.stack([1 - y, x], axis=1)
     while True:
         centred = pushed(places * (rows, columns), boxes, (rows, columns))
         arrangement = arranged(centred, boxes, (rows, columns))
@@ -189,23 +188,23 @@ def _marks(model: "ReportModel", form: Format) -> Iterator[Mark]:
     spread = max(float(np.ptp(radii)), 1e-9)
     letters = SMALLEST + (LARGEST - SMALLEST) * (radii - radii.min()) / spread
     letters = letters.round(1)
-    places = filled(np.array([topic.place for topic in model.topics]))
-    place_of = {topic.row.topic: place for topic, place in zip(model.topics, places, strict=True)}
     for topic, radius, letter in zip(model.topics, radii.tolist(), letters.tolist(), strict=True):
-        x, y = place_of[topic.row.topic].tolist()
         lines = wrapped(topic.row.name, letter, 2 * radius)
-        yield Mark(topic.area, lines, letter, radius, (x, y))
+        yield Mark(topic.area, lines, letter, radius, topic.place)
     if len(model.groups) > 1:
         smallest = SMALLEST + 1.5  # of the names of areas
-        for area, topics in model.groups:
-            if area.is_other:
+        named = {area.number: area for area, _ in model.groups if not area.is_other}
+        places = np.array([topic.place for topic in model.topics])
+        cells = np.minimum((places * GRID).astype(np.int64), GRID - 1)
+        areas = np.array([topic.area for topic in model.topics])
+        for number, across, up in name_places(cells, areas, (GRID, GRID), REACH * GRID):
+            if number not in named:
                 continue
+            area = named[number]
             relative_size = min(1.0, (area.share / 0.12) ** 0.5)
             letter = round(smallest + (LARGEST - smallest) * relative_size, 1)
-            middle = nearest_to_all(np.array([place_of[topic.row.topic] for topic in topics]))
-            x, y = middle.tolist()
             lines = wrapped(f"{area.name.upper()} {area.share:.0%}", letter)
-            yield Mark(area.number, lines, letter, 0.0, (x, y))
+            yield Mark(number, lines, letter, 0.0, (across / GRID, up / GRID))
 
 
 def breadth(text: str) -> float:

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from tests.colours import DEFICIENCIES, apart
-from wikitopics.session.analysis.cartography import COLOURS, arranged, filled, lands, pushed
+from wikitopics.session.analysis.cartography import (
+    COLOURS,
+    arranged,
+    filled,
+    lands,
+    name_places,
+    pushed,
+)
 
 ROWS = 60
 COLUMNS = 90
@@ -34,6 +41,20 @@ def test_labels_that_were_pushed_never_overlap_and_stay_inside():
 def test_a_label_without_room_is_left_out():
     assert arranged(np.zeros((3, 2)), [(2, 4), (9, 1), (2, 2)], (2, 6)) == [(0, 0), None, (0, 4)]
     assert arranged(np.zeros((2, 2)), [(2, 4), (2, 4)], (2, 6)) == [(0, 0), None]
+
+
+def test_a_name_is_wanted_on_the_largest_island_and_on_others_of_several_topics():
+    large = [(10, 10), (10, 14), (14, 10), (14, 14), (12, 30), (12, 24), (12, 18)]
+    small = [(50, 70), (50, 74)]
+    more = [(54, 70), (54, 74)]
+    for others, islands in ((small, 1), (small + more, 2)):
+        cells = np.array([*large, *others, (50, 10)])
+        areas = np.array([4] * (len(cells) - 1) + [7])
+        places = name_places(cells, areas, SHAPE, 5.0)
+        assert [area for area, _, _ in places].count(4) == islands
+        assert places[0][0] == 4
+        assert places[0][1:] == pytest.approx(np.array(large).mean(axis=0) + 0.5)
+        assert (7, 50.5, 10.5) in places
 
 
 def test_labels_that_lie_apart_stay_where_they_are():

@@ -90,7 +90,9 @@ def test_the_same_session_has_the_same_map_and_the_next_report_a_similar_one(mod
     later = maps.layout(with_topics(model, grouped(100, 0.1, areas)), maps.WIDE)
     ways = np.array(first.centres)[:100] - np.array(later.centres)[:100]
     moved = np.linalg.norm(ways, axis=1)
-    assert 0 < np.median(moved) < 0.05 * maps.WIDE.width
+    assert np.median(moved) < 0.05 * maps.WIDE.width
+    much_later = maps.layout(with_topics(model, grouped(100, 1.0, areas)), maps.WIDE)
+    assert first.centres != much_later.centres
 
 
 def test_each_topic_lies_in_the_land_of_its_area(model):
@@ -99,6 +101,15 @@ def test_each_topic_lies_in_the_land_of_its_area(model):
         row = int(y / maps.CELL)
         column = int(x / maps.CELL)
         assert layout.land[row, column] == mark.area
+
+
+@pytest.mark.parametrize("form", [maps.WIDE, maps.NARROW], ids=["wide", "narrow"])
+def test_x_leads_to_the_right_and_y_upwards_as_on_the_screen(model, form):
+    model = with_topics(model, grouped(100))
+    across, down = np.array(maps.layout(model, form).centres)[:100].T
+    x, y = np.array([topic.place for topic in model.topics]).T
+    assert np.corrcoef(across, x)[0, 1] > 0.8
+    assert np.corrcoef(down, y)[0, 1] < -0.8
 
 
 def numbers_in(path):
