@@ -1,11 +1,16 @@
 """The map of topics that lives: it stays while it is good, and moves little when it is not."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from tests.maps import GROUPS, distances, planted
+from wikitopics.model.areas import OTHER, Areas
+from wikitopics.model.lands import cells_of, islands, labels
 from wikitopics.model.living_map import anew, drifted, kept
 from wikitopics.model.places import places
+from wikitopics.session.analysis.cartography import lands
 
 U = 60
 NO_AREAS = np.full(U, -1)
@@ -80,3 +85,43 @@ def test_topics_that_are_all_alike_have_places():
     at = drifted(far, np.full((9, 2), np.nan), np.zeros(9, int))
     assert np.isfinite(at).all()
     assert np.isfinite(drifted(far, at, np.zeros(9, int))).all()
+
+
+def test_over_a_night_it_is_never_worse_than_t_sne_and_moves_little_and_labels_lie_on_their_lands():
+    """At 60 snapshots of a run over 200,000 articles, `night.py` says which."""
+    with np.load(Path(__file__).with_name("night.npz")) as night:
+        distances_of = night["distances"] / 20
+        areas_of = night["areas"].astype(np.int16)
+    n, K = areas_of.shape
+    assert n == 60
+    pairs = np.triu_indices(K, 1)
+    before = None
+    moves = []
+    off_island = []
+    for distance, of_topic in zip(distances_of, areas_of, strict=True):
+        far = np.zeros((K, K))
+        far[pairs] = distance
+        far += far.T
+        areas = Areas(of_topic, distance.astype(np.float16), np.empty((0, 2), np.float32), {})
+        areas = areas.placed(before)
+        at = areas.places.astype(np.float64)
+        assert kept(areas.far, at) >= kept(areas.far, new_map(areas.far))
+        if before is not None:
+            moves.append(np.linalg.norm(at - before.places, axis=1).mean())
+        before = areas
+
+        shape = (35, 118)
+        cells = cells_of(at, shape)
+        land = lands(cells.tolist(), [(1, 1)] * K, of_topic.tolist(), shape, 7.0, 2.0)
+        boxes = dict.fromkeys(range(OTHER), (1, 12))
+        largest = {}
+        for island in islands(land, cells, of_topic):
+            largest.setdefault(island.area, island)
+        labelled = labels(land, cells, of_topic, boxes, aspect=2.0)
+        assert {label.area for label in labelled} == largest.keys() - {OTHER}
+        for label in labelled:
+            on_it = land[label.row, label.column + 6] == label.area
+            is_named = label.island == largest[label.area] or len(label.island.topics) > 3
+            off_island.append(not (on_it and is_named))
+    assert not any(off_island)
+    assert np.mean(moves) < 0.01
