@@ -42,7 +42,7 @@ LINES = 6
 """The maximum number of its lines."""
 
 
-FULL = 0.5
+FULL = 0.55
 """The fraction of the map that the labels of topics may cover."""
 SIGN = 2
 """Cells of a topic's sign and the space after it."""
