@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.session.analysis.cartography import COLOURS, arranged
+from wikitopics.session.analysis.report.letters import BOLDER, breadth
 from wikitopics.session.analysis.report.map_page import Area
-from wikitopics.session.analysis.report.maps import BOLDER, breadth
 from wikitopics.session.escapes import visible
 
 MOST_DOTS = 60_000

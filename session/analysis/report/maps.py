@@ -5,7 +5,6 @@ The map is laid out in pixels, on a grid of small cells, so that no name or circ
 
 import math
 import textwrap
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.session.analysis.cartography import arranged, lands, name_places, pushed
+from wikitopics.session.analysis.report.letters import BOLDER, breadth
 
 if TYPE_CHECKING:
     from wikitopics.session.analysis.report.contents import ReportModel
@@ -33,8 +33,6 @@ LARGEST = 15.0
 """The largest height of letters, which the largest topic has."""
 BOLD = 13.0
 """The height from which letters are bold."""
-BOLDER = 1.13
-"""How much wider letters are when they are bold."""
 LINE = 1.15
 """The height of a line, in heights of its letters."""
 LINES = 3
@@ -43,9 +41,6 @@ LONGEST = 20
 """The most letters of a line."""
 WORD = 17
 """Words of up to this many letters, including a comma after the word, are never broken."""
-
-_WIDE = frozenset("mwMW@%…—")
-_THIN = frozenset("fijlrtI .,:;'’!|()[]·-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,20 +200,6 @@ def _marks(model: "ReportModel", form: Format) -> Iterator[Mark]:
             letter = round(smallest + (LARGEST - smallest) * relative_size, 1)
             lines = wrapped(f"{area.name.upper()} {area.share:.0%}", letter)
             yield Mark(number, lines, letter, 0.0, (across / GRID, up / GRID))
-
-
-def breadth(text: str) -> float:
-    """The most width that the text takes in the usual sans-serif fonts, in heights of its
-    letters."""
-    return sum(map(_breadth, text))
-
-
-def _breadth(letter: str) -> float:
-    if letter in _WIDE or unicodedata.east_asian_width(letter) in ("W", "F"):
-        return 1.02
-    if letter in _THIN:
-        return 0.42
-    return 0.78 if letter.isupper() else 0.65
 
 
 def wrapped(name: str, letter: float, across: float = 0.0) -> list[str]:
