@@ -21,7 +21,7 @@ from wikitopics.session.naming import WORD_SEPARATOR, parts
 from wikitopics.session.records import ArticleRow, TopicRow
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.atlas import Direction
-from wikitopics.tui.background import run_in_background
+from wikitopics.tui.background import Work, run_in_background
 from wikitopics.tui.inks import Drawn, Line, area_ink, coloured, marks_of, name
 from wikitopics.tui.session_view import MIXED, Leading, SessionView
 from wikitopics.tui.sky import (
@@ -176,7 +176,7 @@ class SkyMap(Drawn, can_focus=True):
             run_in_background(self, partial(self._follow, view), "sky")
         if view.FINDS and view.sought != self._sought:
             self._sought = view.sought
-            run_in_background(self, self._find, "sky-find")
+            self._aside(self._find, "sky-find")
         self._write()
         self.redraw()
 
@@ -289,6 +289,19 @@ class SkyMap(Drawn, can_focus=True):
         self._keep_moving()
         self.redraw()
 
+    def _aside(self, work: Work, group: str) -> None:
+        """Do something in the background that reads the session; if it cannot be read now, the
+        status line says so, and the next drawing tries again."""
+
+        async def working() -> None:
+            try:
+                await work()
+            except SessionError:
+                self._written_for = None
+                self._sought = ""
+
+        run_in_background(self, working, group)
+
     @property
     def _animates(self) -> bool:
         return self.app.animation_level != "none"
@@ -318,7 +331,7 @@ class SkyMap(Drawn, can_focus=True):
         )
         if depends_on != self._written_for:
             self._written_for = depends_on
-            run_in_background(self, self._fill_names, "sky-names")
+            self._aside(self._fill_names, "sky-names")
 
     async def _fill_names(self) -> None:
         session = self._session
@@ -409,7 +422,7 @@ class SkyMap(Drawn, can_focus=True):
         self.chosen = seq
         self.card = None
         if seq is not None:
-            run_in_background(self, self._fill_card, "sky-card")
+            self._aside(self._fill_card, "sky-card")
         self.redraw()
 
     async def _fill_card(self) -> None:
@@ -463,9 +476,12 @@ class SkyMap(Drawn, can_focus=True):
         self.choose(int(self.sky.seqs[number]))
 
     async def action_choose(self) -> None:
-        if self.chosen is None:
-            return
-        await self._fill_card()
+        if self.chosen is not None:
+            self._aside(self._open_card, "sky-open")
+
+    async def _open_card(self) -> None:
+        if self.card is None:
+            await self._fill_card()
         if self.card is not None and self._view is not None:
             self._view.open_row(self.card)
 
