@@ -17,7 +17,7 @@ from wikitopics.tui.sky_index import WHOLE, Articles, Places, Topics, Window
 
 DRIFT_SECONDS = 2.5
 """How long it takes all articles to move to where another layout has them."""
-DRIFTING = 30_000
+DRIFTING = 16_000
 """About so many of them are drawn meanwhile."""
 FLIGHT_SECONDS = 1.3
 """How long an article that has just been read flies to its place."""

@@ -17,7 +17,9 @@ from wikitopics.tui.sky import (
     Overlay,
     Written,
     are_titled,
+    carried,
     cells_of,
+    clear_of,
     drawn,
     flown,
     framed,
@@ -343,3 +345,53 @@ def test_windows_stay_on_the_map_and_keep_what_is_looked_at():
         assert window.towards(nearer, 1.0) == pytest.approx(nearer)
     assert Window.around(0.5, 0.5, 1e9).zoom == MOST_ZOOM
     assert Window.around(0.5, 0.5, 0.1) == Window()
+
+
+# From frame to frame.
+
+
+def test_texts_move_with_the_map_and_those_that_would_overlap_are_left_out():
+    written = [Written(6, 18, "middle", "a"), Written(1, 2, "corner", "b"), Written(6, 26, "x", "")]
+    same = carried(written, WINDOWS[0], WINDOWS[0], SIZE)
+    assert same == written[:2] + written[2:]
+    (middle,) = carried(written[:2], WINDOWS[0], Window.around(0.5, 0.5, 4), SIZE)
+    assert middle.text == "middle"
+    assert abs(middle.row - 6) <= 2
+    assert 10 <= middle.column <= 22
+    back = carried(
+        [Written(6, 2, "one", ""), Written(6, 30, "two", "")], WINDOWS[2], Window(), SIZE
+    )
+    for one, other in combinations(back, 2):
+        assert one.row != other.row or one.column + 3 < other.column
+
+
+def test_texts_keep_clear_of_others():
+    others = [Written(3, 10, "four", "")]
+    written = [Written(row, column, "abc", "") for row in (2, 3) for column in (0, 6, 9, 12, 20)]
+    kept = clear_of(written, others, 40)
+    assert kept == [one for one in written if one.row == 2 or one.column in (0, 20)]
+    assert clear_of(written, [], 40) == written
+
+
+def test_a_frame_takes_lines_that_are_the_same_from_the_one_before():
+    places, topics = some(3_000)
+    counts = counted(places, topics)
+
+    def pen(ink):
+        return Style()
+
+    before = framed(drawn(counts), pen, [Written(2, 3, "old", ""), Written(5, 3, "kept", "")])
+    chosen = (32_768, 32_768)
+    texts_now = [Written(5, 3, "kept", ""), Written(9, 3, "new", "")]
+    after = framed(drawn(counts, Overlay(chosen=chosen)), pen, texts_now, before)
+    alone = framed(drawn(counts, Overlay(chosen=chosen)), pen, texts_now)
+    assert after.strips == alone.strips
+    cells, _ = cells_of(np.array([chosen], np.uint16), counts.window, SIZE)
+    changed = {
+        row
+        for row, (old, new) in enumerate(zip(before.strips, after.strips, strict=True))
+        if old is not new
+    }
+    assert changed == {2, 9, int(cells[0, 0])}
+    smaller = framed(drawn(counted(places, topics, size=(20, 6))), pen, (), before)
+    assert len(smaller.strips) == 6

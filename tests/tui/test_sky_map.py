@@ -208,6 +208,17 @@ async def test_what_was_just_read_flies_to_its_place_and_then_nothing_moves(show
         assert sky._strips == drawn
 
 
+async def test_a_session_that_is_gone_leaves_the_map_as_it_is(shown, tmp_path):
+    path = canned.lay_out(canned.build(tmp_path / "gone.db", RECIPE), RECIPE)
+    async with shown(path, size=(120, 40), words="lda 1,3") as (app, pilot):
+        sky = await opened(pilot)
+        path.unlink()
+        await pilot.press("right", "plus", "plus", "plus", "enter")
+        await seeing.press(pilot, "slash", *"things", "enter", shows="removed or replaced")
+        assert app.is_running
+        assert len(sky.sky) == ARTICLES
+
+
 async def test_another_layout_is_seen_as_a_movement(shown, changing):
     async with shown(changing, size=(120, 40), words="lda 1,3") as (app, pilot):
         sky = await opened(pilot)

@@ -8,59 +8,39 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.cells import cell_len
 from textual import events
-from textual.geometry import Offset, Region
-from textual.strip import Strip
 from textual.timer import Timer
 
 from wikitopics.session.analysis.article_map import ArticleMap, why_no_map
-from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.errors import SessionError
 from wikitopics.session.naming import WORD_SEPARATOR, parts
 from wikitopics.session.records import ArticleRow, TopicRow
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.atlas import Direction
-from wikitopics.tui.background import run_in_background
-from wikitopics.tui.inks import Drawn, Line, area_ink, coloured, marks_of, name
+from wikitopics.tui.background import Work, run_in_background
+from wikitopics.tui.inks import Line, area_ink, marks_of
 from wikitopics.tui.session_view import MIXED, Leading, SessionView
 from wikitopics.tui.sky import (
-    MOVING,
-    SIGN,
-    TITLE,
     Counts,
-    Frame,
-    Overlay,
     Written,
     are_titled,
     carried,
-    cells_of,
     clear_of,
-    drawn,
-    framed,
     named,
     taken_by,
     titled,
 )
-from wikitopics.tui.sky_index import NOWHERE, WHOLE, Articles, Window, nearest_to, toward
-from wikitopics.tui.sky_motion import Drift, Flight, Sky, bright, set_out
+from wikitopics.tui.sky_index import WHOLE, Articles, Window, nearest_to, toward
+from wikitopics.tui.sky_motion import Drift, Flight, Sky, set_out
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import cut, nearness, plural, visible
 from wikitopics.tui.topic_order import matching
 from wikitopics.tui.views.articles import topic_parts, topics_of
+from wikitopics.tui.views.sky_canvas import AREAS, SkyCanvas
 from wikitopics.tui.views.view import View
 
-AREAS = len(COLOURS)
-"""The number of areas, with those of no area, which come last."""
 OTHER = AREAS - 1
 """What the topics of no area are counted as."""
-ZOOM = 2.0
-"""How many times a key enlarges."""
-WHEEL = 1.4
-"""How many times a turn of the wheel enlarges."""
-FRAME_SECONDS = 1 / 15
-MOVE_SECONDS = 0.35
-"""How long a movement of the window takes."""
 FOUND = 2_000
 """The maximum number of titles that a search finds, the newest."""
 FEW_FOUND = 40
@@ -90,15 +70,13 @@ Wanted = tuple[object, float, int | None]
 replay."""
 
 
-class SkyMap(Drawn, can_focus=True):
+class SkyMap(SkyCanvas, can_focus=True):
     """The sky. Arrow keys lead from article to article; the line below describes the one under the
     cursor, or the newest."""
 
     DEFAULT_CLASSES = "panel"
     BINDINGS = bindings("map")
 
-    sky: Sky | None = None
-    """What is drawn; None: nothing has been read yet, or there is no map of articles."""
     lack = ""
     """Why there is no map of articles; "" if there is one, or if that is not known yet."""
     _wanted: Wanted = (None, 0.0, None)
@@ -107,9 +85,6 @@ class SkyMap(Drawn, can_focus=True):
     _is_reading = False
     _is_complete = False
     """Whether all articles that have been read were on the map."""
-    window = Window()
-    chosen: int | None = None
-    """The number (`seq`) of the article under the cursor."""
     card: ArticleRow | None = None
     """The same article, once it has been read."""
     _view: View | None = None
@@ -117,25 +92,13 @@ class SkyMap(Drawn, can_focus=True):
     _model = ""
     _shown: object = None
     """The session and the model of the sky."""
-    _area_of: NDArray[np.int64] = np.empty(0, np.int64)
-    """(K,) the area of each topic."""
     _sought = ""
     _topic: int | None = None
     """The topic whose articles are lit."""
     _topic_timer: Timer | None = None
-    _found: NDArray[np.int64] | None = None
-    """What a search has found: where in the sky's arrays; None: nothing is sought."""
     _found_titles: Sequence[int] = ()
     """The articles found by their titles, by number (`seq`)."""
     _found_topics: frozenset[int] = frozenset()
-    _way: tuple[Window, Window, float] | None = None
-    """The movement of the window: from, to, and since when."""
-    _drift: Drift | None = None
-    _flights: Sequence[Flight] = ()
-    _text: Flight | None = None
-    """The way of a text that was asked about to where it lies."""
-    _timer: Timer | None = None
-    _counts: Counts | None = None
     _written: Sequence[Written] = ()
     """The names and titles, at their places in the window ``_written_in``."""
     _written_in = (Window(), (0, 0))
@@ -143,10 +106,6 @@ class SkyMap(Drawn, can_focus=True):
     """What the names that are written, or being made, depend on."""
     _centres: tuple[object, NDArray[np.float64]] | None = None
     _leading: Leading = {}  # noqa: RUF012 - never changed
-    _strips: Sequence[Strip] = ()
-    _drawn_before: Frame | None = None
-    _line: Strip | None = None
-    """The line that describes an article."""
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -176,7 +135,7 @@ class SkyMap(Drawn, can_focus=True):
             run_in_background(self, partial(self._follow, view), "sky")
         if view.FINDS and view.sought != self._sought:
             self._sought = view.sought
-            run_in_background(self, self._find, "sky-find")
+            self._aside(self._find, "sky-find")
         self._write()
         self.redraw()
 
@@ -289,9 +248,18 @@ class SkyMap(Drawn, can_focus=True):
         self._keep_moving()
         self.redraw()
 
-    @property
-    def _animates(self) -> bool:
-        return self.app.animation_level != "none"
+    def _aside(self, work: Work, group: str) -> None:
+        """Do something in the background that reads the session; if it cannot be read now, the
+        status line says so, and the next drawing tries again."""
+
+        async def working() -> None:
+            try:
+                await work()
+            except SessionError:
+                self._written_for = None
+                self._sought = ""
+
+        run_in_background(self, working, group)
 
     # Names
     # ---------------------------------------------------------------------------------------
@@ -318,7 +286,7 @@ class SkyMap(Drawn, can_focus=True):
         )
         if depends_on != self._written_for:
             self._written_for = depends_on
-            run_in_background(self, self._fill_names, "sky-names")
+            self._aside(self._fill_names, "sky-names")
 
     async def _fill_names(self) -> None:
         session = self._session
@@ -409,7 +377,7 @@ class SkyMap(Drawn, can_focus=True):
         self.chosen = seq
         self.card = None
         if seq is not None:
-            run_in_background(self, self._fill_card, "sky-card")
+            self._aside(self._fill_card, "sky-card")
         self.redraw()
 
     async def _fill_card(self) -> None:
@@ -427,11 +395,6 @@ class SkyMap(Drawn, can_focus=True):
             self.card = card
             self._leading = leading
             self.redraw()
-
-    @property
-    def _here(self) -> tuple[int, int] | None:
-        """The place of the article under the cursor."""
-        return None if self.chosen is None else self.place_of(self.chosen)
 
     def action_travel(self, direction: Direction) -> None:
         sky = self.sky
@@ -463,9 +426,12 @@ class SkyMap(Drawn, can_focus=True):
         self.choose(int(self.sky.seqs[number]))
 
     async def action_choose(self) -> None:
-        if self.chosen is None:
-            return
-        await self._fill_card()
+        if self.chosen is not None:
+            self._aside(self._open_card, "sky-open")
+
+    async def _open_card(self) -> None:
+        if self.card is None:
+            await self._fill_card()
         if self.card is not None and self._view is not None:
             self._view.open_row(self.card)
 
@@ -480,110 +446,6 @@ class SkyMap(Drawn, can_focus=True):
             self.choose(int(self.sky.seqs[number]))
             if event.chain > 1:
                 self.call_later(self.action_choose)
-
-    # The window
-    # ----------------------------------------------------------------------------------------
-
-    @property
-    def _room(self) -> tuple[int, int]:
-        """Columns and rows of the sky, above the line that describes an article."""
-        return self.size.width, self.size.height - 1
-
-    @property
-    def _target(self) -> Window:
-        """The window after the movement."""
-        if self._way is None:
-            return self.window
-        _, target, _ = self._way
-        return target
-
-    @property
-    def is_enlarged(self) -> bool:
-        return self._target.zoom > 1
-
-    def _place_at(self, cell: Offset) -> tuple[float, float]:
-        """The place, from 0 to 1, that is drawn in the middle of a cell."""
-        width, height = self._room
-        left, bottom = self.window.corner
-        x = left + (cell.x + 0.5) / width * self.window.side
-        y = bottom + (1 - (cell.y + 0.5) / height) * self.window.side
-        return x / WHOLE, y / WHOLE
-
-    def action_zoom(self, into: bool) -> None:
-        target = self._target
-        here = self._here
-        middle = (target.x, target.y) if here is None else (here[0] / WHOLE, here[1] / WHOLE)
-        self._move_to(target.enlarged(ZOOM if into else 1 / ZOOM, middle))
-
-    def action_reset(self) -> None:
-        self._move_to(Window())
-
-    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        self._turn_wheel(event, WHEEL)
-
-    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        self._turn_wheel(event, 1 / WHEEL)
-
-    def _turn_wheel(self, event: events.MouseEvent, factor: float) -> None:
-        event.stop()
-        at = event.get_content_offset(self)
-        if at is not None:
-            self._move_to(self._target.enlarged(factor, self._place_at(at)))
-
-    def _move_to(self, target: Window) -> None:
-        if target == self._target:
-            return
-        if self._animates:
-            self._way = (self.window, target, time.monotonic())
-        else:
-            self.window = target
-            self._counts = None
-        self._write()
-        self._keep_moving()
-        self.redraw()
-        self.refresh_bindings()
-
-    def on_resize(self) -> None:
-        self._counts = None
-        self._write()
-        self.redraw()
-
-    # Movement
-    # ------------------------------------------------------------------------------------------
-
-    def _keep_moving(self) -> None:
-        """Draw frame after frame as long as something moves."""
-        if self._timer is None:
-            self._timer = self.set_interval(FRAME_SECONDS, self._frame, pause=True)
-        if self._is_moving:
-            self._timer.resume()
-
-    @property
-    def _is_moving(self) -> bool:
-        goes_on = self._text is not None and not self._text.landed(time.monotonic())
-        return goes_on or self._way is not None or self._drift is not None or bool(self._flights)
-
-    def _frame(self) -> None:
-        now = time.monotonic()
-        if not self.is_on_screen:
-            self._flights = ()
-            self._drift = None
-        if self._way is not None:
-            start, target, began = self._way
-            part = min((now - began) / MOVE_SECONDS, 1.0)
-            self.window = start.towards(target, part * part * (3 - 2 * part))
-            self._counts = None
-            if part == 1:
-                self.window = target
-                self._way = None
-        if self._drift is not None:
-            self._counts = None
-            if self._drift.ended(now):
-                self._drift = None
-        self._flights = [flight for flight in self._flights if not flight.ended(now)]
-        if not self._is_moving and self._timer is not None:
-            self._timer.pause()
-        self._draw()
 
     # What is lit
     # ---------------------------------------------------------------------------------------
@@ -633,15 +495,6 @@ class SkyMap(Drawn, can_focus=True):
             self._light()
             self._write()
             self.redraw()
-
-    def place_of(self, seq: int) -> tuple[int, int] | None:
-        """The place of an article, by its number (`seq`); None if it is not on the map."""
-        if self.sky is None:
-            return None
-        for number in self.sky.find([seq]).tolist():
-            x, y = self.sky.places[number].tolist()
-            return x, y
-        return None
 
     def show_text(self, place: tuple[int, int] | None, alike: Sequence[int]) -> None:
         """Move the mark of a text to this place, and light up the articles most like it, by number
@@ -736,90 +589,6 @@ class SkyMap(Drawn, can_focus=True):
     # Drawing
     # ----------------------------------------------------------------------------------------
 
-    def redraw(self) -> None:
-        """Draw again, with the title."""
-        name(self, self.title)
-        self.refresh_bindings()
-        self._line = None
-        self._draw()
-
-    def _draw(self) -> None:
-        """Draw the lines that have changed."""
-        before = self._strips
-        self._strips = self._drawn_strips()
-        if len(before) != len(self._strips) or not self.is_on_screen:
-            self.refresh()
-            return
-        width, _ = self.size
-        changed = [
-            Region(0, y, width, 1)
-            for y, (old, new) in enumerate(zip(before, self._strips, strict=True))
-            if old != new
-        ]
-        if changed:  # without a region, all would be drawn again
-            self.refresh(*changed)
-
-    def notify_style_update(self) -> None:
-        super().notify_style_update()
-        self._drawn_before = None
-        self._line = None
-        if self._strips:
-            self._strips = self._drawn_strips()
-
-    def render_line(self, y: int) -> Strip:
-        width, height = self.size
-        if len(self._strips) != height or self._strips[0].cell_length != width:
-            self._line = None
-            self._strips = self._drawn_strips()
-        return self._strips[y] if y < len(self._strips) else Strip.blank(width, self.pen())
-
-    def _drawn_strips(self) -> Sequence[Strip]:
-        width, height = self._room
-        sky = self.sky
-        counts = None if sky is None or min(width, height) < 1 else self._counted(sky)
-        if sky is None or counts is None:
-            blank = self.strip([], max(width, 0))
-            return [blank] * (height + 1)
-        now = time.monotonic()
-        overlay = Overlay(
-            lit=NOWHERE if self._found is None else sky.places[self._found],
-            bright=bright(self._flights, now),
-            chosen=self._marked(now),
-        )
-        picture = drawn(counts, overlay, coloured=coloured(self.app), ascii_only=self.ascii_only)
-        self._drawn_before = framed(picture, self.pen, self._texts(now), self._drawn_before)
-        if self._line is None:
-            self._line = self.strip(self.description, width)
-        return [*self._drawn_before.strips, self._line]
-
-    def _count(self, sky: Sky, most: int | None = None) -> Counts | None:
-        """The counts of all articles in the window as it is now; None if not all have a colour."""
-        size = self._room
-        area_of = self._area_of
-        if min(size) < 1 or sky.topic_count > len(area_of):
-            return None
-        return Counts.of(sky.articles, area_of, AREAS, self.window, size, most)
-
-    def _counted(self, sky: Sky) -> Counts | None:
-        """The counts for the next frame."""
-        counts = self._counts
-        if counts is None or (counts.window, counts.size) != (self.window, self._room):
-            if self._drift is not None:
-                now = time.monotonic()
-                size = self._room
-                counts = self._drift.counts(now, self._area_of, AREAS, self.window, size)
-            else:
-                counts = self._count(sky, MOVING if self._way is not None else None)
-            self._counts = counts
-        return counts
-
-    def _cell(self, place: tuple[int, int]) -> tuple[int, int] | None:
-        """The row and column where a place is drawn; None if it is out of sight."""
-        cells, _ = cells_of(np.array([place], np.uint16), self.window, self._room)
-        for row, column in cells.tolist():
-            return row, column
-        return None
-
     def _texts(self, now: float) -> list[Written]:
         """All that is written now: the titles of what is chosen and of what has just landed before
         the names."""
@@ -848,30 +617,6 @@ class SkyMap(Drawn, can_focus=True):
             names = ()
         signs = [] if marked is None else self._signs([marked])
         return [*above, *clear_of(names, [*above, *signs], width)]
-
-    def _marked(self, now: float) -> tuple[int, int] | None:
-        """The place of the text that was asked about, or of the article under the cursor; None if
-        there is none in sight."""
-        place = self._here if self._text is None else self._text.at(now)
-        return None if place is None or self._cell(place) is None else place
-
-    def _signs(self, places: Sequence[tuple[int, int]]) -> list[Written]:
-        """What has to be kept clear of names at these places."""
-        cells, _ = cells_of(np.array(places, np.uint16), self.window, self._room)
-        return [Written(row, column, SIGN, "") for row, column in cells.tolist()]
-
-    def _beside(self, place: tuple[int, int], title: str, ink: str) -> list[Written]:
-        """A title to the right of a place, or to the left if there is no room."""
-        width, _ = self._room
-        cell = self._cell(place)
-        text = cut(visible(title), TITLE)
-        if cell is None or not text:
-            return []
-        row, column = cell
-        start = column + 2
-        if start + cell_len(text) > width:
-            start = column - 1 - cell_len(text)
-        return [Written(row, start, text, ink)] if start >= 0 else []
 
 
 def _growth(sky: Sky) -> int:
