@@ -101,6 +101,8 @@ def why_no_map(reader: SessionReader, model: str) -> str:
         )
     if not reader.progress().articles:
         return NO_TOPICS
+    if reader.started_over_at(model):
+        return "topics have started over: articles get their places again as training goes on"
     return "articles have no places yet: they get them as training goes on"
 
 
