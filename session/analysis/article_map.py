@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from wikitopics.session.errors import NO_TOPICS, SessionError
 from wikitopics.session.options import KEEP_ARTICLES
+from wikitopics.session.sources import noun
 from wikitopics.session.storage.block import from_zero
 from wikitopics.session.storage.places import Places, rows_of
 from wikitopics.session.storage.reader import SessionReader
@@ -92,13 +93,10 @@ def why_no_map(reader: SessionReader, model: str) -> str:
     """Why a session has no map of its articles, in one line; "" if it has one."""
     if reader.layout_in_force(model):
         return ""
-    kept = reader.settings()[KEEP_ARTICLES]
-    if kept != "all":
-        kept_told = "none" if kept == "none" else "the best of each topic"
-        return (
-            f"this session keeps {kept_told} of its articles: for a map of them, begin one with "
-            "--keep-articles all"
-        )
+    settings = reader.settings()
+    if settings[KEEP_ARTICLES] != "all":
+        called = noun(settings.source)
+        return f"no map of {called}: that needs a session begun with --keep-articles all"
     if not reader.progress().articles:
         return NO_TOPICS
     if reader.started_over_at(model):

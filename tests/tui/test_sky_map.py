@@ -168,6 +168,24 @@ async def test_what_is_found_is_lit_by_titles_and_by_topics_words(shown, placed)
         assert set(sky.sky.topics[sky._found].tolist()) <= topics
 
 
+async def test_a_search_shows_all_that_is_found_however_the_map_was_enlarged(shown, placed):
+    async with shown(placed, size=(120, 40), words="lda 1,3") as (_, pilot):
+        sky = await opened(pilot)
+        await seeing.press(pilot, "plus", "plus", "plus", shows="8x")
+        await seeing.press(pilot, "slash", *"things (12", "enter", shows="11 titles")
+        await seeing.until_true(lambda: sky._found is not None)
+        assert sky._target == Window()
+
+
+async def test_the_bottom_line_offers_what_one_does_on_a_map(shown, placed):
+    async with shown(placed, size=(80, 24), words="LIVE") as (app, pilot):
+        await opened(pilot)
+        seen = seeing.lines(app)[-1]
+        assert all(key in seen for key in ("+- Zoom", "v Other map", "? Help"))
+        await pilot.press("plus")
+        await seeing.until(pilot, "esc Whole map")
+
+
 async def test_v_shows_the_topics_and_the_articles_again(shown, placed):
     async with shown(placed, size=(120, 40), words="lda 1,3") as (app, pilot):
         sky = await opened(pilot)

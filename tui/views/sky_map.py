@@ -476,10 +476,15 @@ class SkyMap(SkyCanvas, can_focus=True):
         self.redraw()
 
     def _put_on_found(self) -> None:
-        """Put the cursor on what was found, unless it is there already."""
+        """Put the cursor on what was found, unless it is there already; show the whole map if some
+        of that is out of sight."""
         sky = self.sky
         if sky is None or self._found is None or not len(self._found):
             return
+        low, high = self._target.corners
+        places = sky.places[self._found]
+        if not ((places >= low) & (places < high)).all():
+            self.action_reset()
         by_title = sky.find(self._found_titles).tolist()
         if self.chosen is None or not len(np.intersect1d(sky.find([self.chosen]), self._found)):
             self._go_to(by_title[0] if by_title else int(self._found[0]))

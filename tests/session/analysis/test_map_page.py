@@ -341,6 +341,9 @@ def test_search_keys_and_growth(browser, tmp_path):
     """
     browser.execute_script(set_slider)
     eventually(browser, f"{DRAWN}.shown", 500)
+    search.send_keys(" nowhere")
+    said = "return document.querySelector('#suggested').innerText.trim()"
+    eventually(browser, said, "nothing found")
 
 
 @pytest.mark.interop

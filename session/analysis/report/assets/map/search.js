@@ -111,6 +111,14 @@ function itemOf(suggestion, k) {
   return item;
 }
 
+function nothingFound() {
+  const item = document.createElement("li");
+  item.className = "nothing";
+  item.setAttribute("role", "presentation");
+  item.textContent = "nothing found";
+  return item;
+}
+
 function offer() {
   const sought = plain(input.value.trim());
   marked = -1;
@@ -126,7 +134,8 @@ function offer() {
     said.textContent = `${found.length} titles, ${about.length} topics`;
   } else light(null);
   list.replaceChildren(...offered.map(itemOf));
-  list.hidden = !offered.length;
+  if (sought && !offered.length) list.append(nothingFound());
+  list.hidden = !sought;
   input.setAttribute("aria-expanded", String(!list.hidden));
   input.removeAttribute("aria-activedescendant");
 }
