@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from wikitopics.session.errors import NO_TOPICS, SessionError
 from wikitopics.session.options import KEEP_ARTICLES
+from wikitopics.session.paths import command
 from wikitopics.session.sources import noun
 from wikitopics.session.storage.block import from_zero
 from wikitopics.session.storage.places import Places, rows_of
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.system import owner
 
 if TYPE_CHECKING:
     from wikitopics.model.article_map import Landmarks
@@ -94,14 +96,17 @@ def why_no_map(reader: SessionReader, model: str) -> str:
     if reader.layout_in_force(model):
         return ""
     settings = reader.settings()
+    called = noun(settings.source)
     if settings[KEEP_ARTICLES] != "all":
-        called = noun(settings.source)
         return f"no map of {called}: that needs a session begun with --keep-articles all"
     if not reader.progress().articles:
         return NO_TOPICS
     if reader.started_over_at(model):
-        return "topics have started over: articles get their places again as training goes on"
-    return "articles have no places yet: they get them as training goes on"
+        return f"topics have started over: {called} get their places again as training goes on"
+    if owner(reader.path) is None:
+        # A finished session of an earlier version gets them, too.
+        return f"{called} have no places yet: `{command('train', reader.path)}` gives them theirs"
+    return f"{called} have no places yet: they get them as training goes on"
 
 
 class MapFollower:

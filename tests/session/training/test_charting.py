@@ -14,6 +14,7 @@ from wikitopics.session.storage.database import connect
 from wikitopics.session.storage.places import rows_of
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.recorded import renew_proportions
+from wikitopics.session.system import TrainerLock
 
 LDA = (MODELS["lda"],)
 
@@ -115,8 +116,18 @@ def test_without_proportions_there_is_no_map_and_one_line_says_why(sessions, cor
     Driver(path, corpus).run()
     with SessionReader(path) as reader:
         assert MapFollower("lda").read(reader) is None
-        with pytest.raises(SessionError, match="no map of documents: .* --keep-articles all"):
+        with pytest.raises(SessionError, match=r"no map of documents: .*--keep-articles all"):
             article_map(reader, "lda")
+
+
+def test_a_session_without_places_says_how_it_gets_them(sessions, corpus):
+    path = sessions("earlier", model=LDA)
+    Driver(path, corpus).run()
+    sql(path, "DELETE FROM layouts")
+    with SessionReader(path) as reader:
+        assert "`wikitopics train" in why_no_map(reader, "lda")
+    with TrainerLock(path), SessionReader(path) as reader:
+        assert why_no_map(reader, "lda").endswith("as training goes on")
 
 
 def test_a_new_session_has_no_map(sessions):
