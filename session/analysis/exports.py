@@ -400,7 +400,7 @@ def _model_arrays(request: ExportRequest) -> "Mapping[str, NDArray[Any]]":
 
 @table(
     "map",
-    "Map: the place of every article, or the map itself, as a page (html) or growing (svg)",
+    "Map: every article's place, as a page (html), or growing (svg)",
     "page_id title x y topic area",
     formats=("csv", "tsv", "json", "parquet", "html", "svg"),
     optional={"id": has_ids},

@@ -149,6 +149,7 @@ def wikitopics(
       wikitopics train --hours 8           the same overnight, without a screen
       wikitopics watch                     watch a session that is training elsewhere
       wikitopics topics --top 8            print the topics, eight words each
+      wikitopics export map -o map.html    write the map of all articles as a page
     """
     if ctx.invoked_subcommand is not None:
         options.refuse_early_options(ctx)
