@@ -162,7 +162,7 @@ def test_an_unknown_model_and_a_session_without_a_map_are_refused(notes, corpus,
         notes.map("nope")
     options = [*corpus.options(), "--topics", 3, "--held-out", 10, "--articles", 64]
     assert cli("train", *options, "--keep-articles", "none").code == 0
-    with pytest.raises(wt.SessionError, match="no map of documents: .*--keep-articles all"):
+    with pytest.raises(wt.SessionError, match=r"no map of documents: .*--keep-articles all"):
         wt.open().map()
 
 
