@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from wikitopics.model.kernels import kernel, part
 from wikitopics.model.minibatch import Floats, Ids, Vector
-from wikitopics.model.near import Index, Rows, nearest, nearest_of
+from wikitopics.model.near import NOBODY, Index, Rows, nearest
 
 Places = NDArray[np.float64]
 
@@ -55,7 +55,7 @@ _EMPTY = 4
 _NEVER_FARTHER = 10
 """By how much more than the root of n a place may be from the middle. Half the root is usual; a few
 articles that have little to do with each other would fly apart."""
-_WHOLE = np.uint16(65_535)
+_WHOLE = 65_535
 
 
 def started(rows: Rows, topic_places: Places) -> Places:
@@ -109,13 +109,13 @@ def laid_out(rows: Rows, K: int, begin: Places, *, is_later: bool = False) -> Pl
     """
     n = len(rows)
     if n <= NEIGHBOURS:
-        return framed(begin, begin)
+        return fitted(begin, begin)
     near = nearest(rows, Index.of(rows, K), NEIGHBOURS, among_themselves=True)
     usual_width = math.sqrt(n)
     width = usual_width * (LATER_WIDTH if is_later else FIRST_WIDTH)
     places = (begin - begin.mean(axis=0)) * (width / max(float(np.ptp(begin, axis=0).max()), 1e-9))
     places = descended(places, near, LATER_ROUNDS if is_later else ROUNDS)
-    return framed(places, begin)
+    return fitted(places, begin)
 
 
 def descended(places: Places, near: NDArray[np.int32], rounds: int) -> Places:
@@ -197,7 +197,7 @@ MARGIN = 0.01
 """Of the map, left free at each side."""
 
 
-def framed(places: Places, like: Places) -> Places:
+def fitted(places: Places, like: Places) -> Places:
     """(n, 2) the places turned, or mirrored, to be like others, then stretched to fill the map."""
     turned = aligned(places, like)
     low = turned.min(axis=0, initial=np.inf)
@@ -235,12 +235,12 @@ def aligned(places: Places, like: Places, counts: NDArray[np.bool_] | None = Non
 
 def packed(places: Places) -> NDArray[np.uint16]:
     """(n, 2) the places as a session stores them: in 65,535ths of the map."""
-    return np.rint(np.clip(places, 0, 1) * float(_WHOLE)).astype(np.uint16)
+    return np.rint(np.clip(places, 0, 1) * _WHOLE).astype(np.uint16)
 
 
 def unpacked(stored: NDArray[np.uint16]) -> Places:
     """(n, 2) stored places, from 0 to 1."""
-    return stored / float(_WHOLE)
+    return stored / _WHOLE
 
 
 class Landmarks:
@@ -250,26 +250,20 @@ class Landmarks:
     """
 
     def __init__(self, rows: Rows, K: int, places: NDArray[np.uint16]) -> None:
-        """places: (m, 2) by `packed`"""
+        """places: (m, 2) by `packed`; at least one"""
         self._index = Index.of(rows, K)
-        self._scale = math.sqrt(max(len(rows), 1))
+        self._scale = math.sqrt(len(rows))
         self._places = unpacked(places) * self._scale
-        self._field = Field.of(self._places) if len(rows) else None
+        self._field = Field.of(self._places)
 
-    def placed(self, rows: Rows, start: int = 0, stop: int | None = None) -> NDArray[np.uint16]:
-        """(stop - start, 2) the places of these articles; each is independent of the others, so
-        that several threads may share them.
+    def placed(self, rows: Rows) -> NDArray[np.uint16]:
+        """(n, 2) the places of these articles, each independent of the others.
 
         An article that shares no topic with any landmark is in the middle; one that the forces
         would push off the map is in the middle of its nearest landmarks.
         """
-        stop = len(rows) if stop is None else stop
-        if self._field is None:
-            return packed(np.full((stop - start, 2), 0.5))
-        near = np.empty((stop - start, NEIGHBOURS), np.int32)
-        likeness = np.empty((stop - start, NEIGHBOURS), np.float32)
-        nearest_of(start, stop, rows, self._index, False, near, likeness)
-        places = np.empty((stop - start, 2))
+        near = nearest(rows, self._index, NEIGHBOURS)
+        places = np.empty((len(rows), 2))
         field = self._field
         m = len(self._places)
         settled(
@@ -300,23 +294,6 @@ def moved(rows: Rows, places: Places, topic_places_before: Places, topic_places:
         by_topics = np.bincount(owners, weights * move[rows.topics, axis], minlength=len(rows))
         result[:, axis] += by_topics / np.maximum(sums, 1e-12)
     return np.clip(result, 0, 1)
-
-
-def centres(rows: Rows, places: Places, K: int) -> Places:
-    """(K, 2) the middle of the articles whose largest topic each is, weighted by the squares of
-    its proportions; NaN for a topic that is nobody's largest.
-
-    So a topic's name lies among its articles.
-    """
-    leading = rows.leading()
-    is_leading = rows.topics == leading[rows.owners]
-    weights = np.power(rows.roots[is_leading].astype(np.float64), 4)
-    sums = np.bincount(leading, weights, minlength=K)
-    middle = np.full((K, 2), np.nan)
-    for axis in range(2):
-        summed = np.bincount(leading, weights * places[:, axis], minlength=K)
-        np.divide(summed, sums, out=middle[:, axis], where=sums > 0)
-    return middle
 
 
 # The loops.
@@ -403,7 +380,7 @@ def attracted(places: Floats, near: Ids, factor: float, slope: Floats) -> None:
     for i in range(near.shape[0]):
         for place in range(near.shape[1]):
             j = near[i, place]
-            if j < 0:
+            if j == NOBODY:
                 break
             x = places[j, 0] - places[i, 0]
             y = places[j, 1] - places[i, 1]
@@ -435,7 +412,7 @@ def settled(
         found = 0
         for place in range(min(FIRST_MEAN, near.shape[1])):
             j = near[i, place]
-            if j < 0:
+            if j == NOBODY:
                 break
             x += landmarks[j, 0]
             y += landmarks[j, 1]
@@ -455,7 +432,7 @@ def settled(
             weights = 0.0
             for place in range(near.shape[1]):
                 j = near[i, place]
-                if j < 0:
+                if j == NOBODY:
                     break
                 along = landmarks[j, 0] - x
                 up = landmarks[j, 1] - y

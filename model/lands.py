@@ -6,7 +6,7 @@ area of each cell, or `SEA`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -114,14 +114,14 @@ def islands(land: Cells, cells: Cells, areas: NDArray[np.integer]) -> list[Islan
     return [island for island, _ in _with_masks(land, cells, areas)]
 
 
-def named_islands(land: Cells, cells: Cells, areas: NDArray[np.integer]) -> list[Island]:
-    """The islands that carry their area's name: the largest of each area, largest areas first, then
-    others of more than `NAMED` topics. All have topics. Parameters as in `islands`."""
+def named_islands(found: Iterable[Island]) -> list[Island]:
+    """Those of these `islands` that carry their area's name: the largest of each area, then others
+    of more than `NAMED` topics; the largest first."""
     largest = []
     others = []
     seen: set[int] = set()
-    for island in islands(land, cells, areas):
-        if island.topics and island.area not in seen:
+    for island in found:
+        if island.area not in seen:
             seen.add(island.area)
             largest.append(island)
         elif len(island.topics) > NAMED:
@@ -161,27 +161,22 @@ def labels(
     taken: NDArray[np.bool_] | None = None,
     aspect: float = 1.0,
 ) -> list[Label]:
-    """Where the areas' names lie: each on its area's largest island, and on its other islands of
-    more than `NAMED` topics; no two overlap.
+    """Where the areas' names lie: on the `named_islands`, so that no two overlap.
 
-    The largest islands come first. A box lies where most of it is on the island, then as near as
-    possible to the cell that is farthest from the coast; its middle is always on the island. An
-    island for which there is no such place has no label.
+    A box lies where most of it is on the island, then as near as possible to the cell that is
+    farthest from the coast; its middle is always on the island. An island for which there is no
+    such place has no label.
 
     boxes: the height and width of each area's name, with the space that it keeps free; areas
     without a box have no label. taken: cells that labels leave free
     """
     occupied = np.zeros(land.shape, np.bool_) if taken is None else taken.copy()
-    wanted = []
-    seen: set[int] = set()
-    for island, mask in _with_masks(land, cells, areas):
-        is_largest = island.area not in seen
-        seen.add(island.area)
-        if island.area in boxes and (is_largest or len(island.topics) > NAMED):
-            wanted.append((not is_largest, -island.cells, island, mask))
+    masks = dict(_with_masks(land, cells, areas))
     placed = []
-    for _, _, island, mask in sorted(wanted, key=lambda one: one[:2]):
-        corner = _corner(island, mask, occupied, boxes[island.area], aspect)
+    for island in named_islands(masks):
+        if island.area not in boxes:
+            continue
+        corner = _corner(island, masks[island], occupied, boxes[island.area], aspect)
         if corner is None:
             continue
         row, column = corner

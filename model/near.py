@@ -8,7 +8,7 @@ share one of them.
 |---|---|---|
 | indptr, topics, roots | see `Rows` | the documents that ask |
 | starts, numbers, values | see `Index` | the documents asked about |
-| near, likeness | (stop - start, k) int32, float32 | the nearest ones, the most alike first |
+| near, likeness | (n, k) int32, float32 | the nearest ones, the most alike first |
 """
 
 from __future__ import annotations
@@ -146,27 +146,21 @@ def nearest(
     """
     near = np.empty((len(rows), k), np.int32)
     likeness = np.empty((len(rows), k), np.float32)
-    nearest_of(0, len(rows), rows, index, among_themselves, near, likeness)
+    find_nearest(rows, index, among_themselves, near, likeness)
     return near
 
 
 @kernel
-def nearest_of(
-    start: int,
-    stop: int,
-    rows: Rows,
-    index: Index,
-    among_themselves: bool,
-    near: Ids,
-    likeness: Floats,
+def find_nearest(
+    rows: Rows, index: Index, among_themselves: bool, near: Ids, likeness: Floats
 ) -> None:
-    """The nearest documents of the documents start to stop, each independent of the others; of
-    equal ones those with the smaller numbers."""
+    """Fill in the nearest documents of each document, independently of the others; of equal ones
+    those with the smaller numbers."""
     indptr, topics, roots = rows
     starts, numbers, values, n = index
     k = near.shape[1]
     sums = np.zeros(n, np.float32)
-    for asking in range(start, stop):
+    for asking in range(near.shape[0]):
         for entry in range(indptr[asking], indptr[asking + 1]):
             topic = topics[entry]
             root = roots[entry]
@@ -174,20 +168,19 @@ def nearest_of(
                 sums[numbers[other]] += root * values[other]
         if among_themselves:
             sums[asking] = 0
-        row = asking - start
         for place in range(k):
-            near[row, place] = -1
-            likeness[row, place] = 0
+            near[asking, place] = NOBODY
+            likeness[asking, place] = 0
         least = np.float32(0)
         for other in range(n):
             found = sums[other]
             sums[other] = 0
             if found > least:
                 place = k - 1
-                while place > 0 and found > likeness[row, place - 1]:
-                    likeness[row, place] = likeness[row, place - 1]
-                    near[row, place] = near[row, place - 1]
+                while place > 0 and found > likeness[asking, place - 1]:
+                    likeness[asking, place] = likeness[asking, place - 1]
+                    near[asking, place] = near[asking, place - 1]
                     place -= 1
-                likeness[row, place] = found
-                near[row, place] = other
-                least = likeness[row, k - 1]
+                likeness[asking, place] = found
+                near[asking, place] = other
+                least = likeness[asking, k - 1]

@@ -81,11 +81,8 @@ class Sky:
         found: NDArray[np.int64] = at[self.seqs[at] == wanted]
         return found
 
-    def has_all_of(self, other: Sky) -> bool:
-        """Whether the other sky is the beginning of this one."""
-        return other._begins(self.map, len(self))
-
     def _begins(self, found: ArticleMap, n: int) -> bool:
+        """Whether the first ``n`` articles of a map begin with these, at the same places."""
         known = len(self)
         return (
             known <= n

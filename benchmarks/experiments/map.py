@@ -142,7 +142,7 @@ def among(landmarks: int, which: str) -> Figures:
     laid_out(chosen.take(np.arange(200)), K, started(chosen.take(np.arange(200)), topic_places))
     laying, at = timed(lambda: packed(laid_out(chosen, K, started(chosen, topic_places))))
     found = Landmarks(chosen, K, at)
-    found.placed(rows, 0, 10)
+    found.placed(rows.take(np.arange(10)))
     seconds, stored = timed(lambda: found.placed(rows))
     return {
         "seconds": laying,

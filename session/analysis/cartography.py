@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.lands import labels, land_of, named_islands
+from wikitopics.model.lands import islands, labels, land_of, named_islands
 
 Floats = NDArray[np.float64]
 Cells = NDArray[np.int64]
@@ -177,7 +177,8 @@ def name_places(
     """
     land = lands(cells.tolist(), [(1, 1)] * len(cells), areas.tolist(), shape, reach, aspect)
     places = []
-    for island in named_islands(land, cells, areas):
+    with_topics = (island for island in islands(land, cells, areas) if island.topics)
+    for island in named_islands(with_topics):
         row, column = cells[list(island.topics)].mean(axis=0).tolist()
         places.append((island.area, row + 0.5, column + 0.5))
     return places

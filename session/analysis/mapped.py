@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model.areas import OTHER
-from wikitopics.model.lands import COAST, NAMED, REACH, SEA, cells_of, islands, land_of
+from wikitopics.model.lands import COAST, REACH, SEA, cells_of, islands, land_of, named_islands
 from wikitopics.session.analysis.areas import Area, atlas
 from wikitopics.session.analysis.article_map import ArticleMap, article_map
 from wikitopics.session.analysis.cartography import COLOURS
@@ -235,10 +235,9 @@ class Mapped:
         topics = np.flatnonzero(area_of != SEA)
         cells = cells_of(self._centres[topics], _LAND)
         found: dict[int, list[tuple[float, float]]] = {}
-        for island in islands(land, cells, area_of[topics]):
+        for island in named_islands(islands(land, cells, area_of[topics])):
             middle = ((island.column + 0.5) / _LAND[1], 1 - (island.row + 0.5) / _LAND[0])
-            if island.area not in found or len(island.topics) > NAMED:
-                found.setdefault(island.area, []).append(middle)
+            found.setdefault(island.area, []).append(middle)
         return found
 
 

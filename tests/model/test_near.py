@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from wikitopics.model.near import MOST, NOBODY, Index, Rows, nearest, nearest_of
+from wikitopics.model.near import MOST, NOBODY, Index, Rows, nearest
 
 
 def proportions(n: int = 300, K: int = 12) -> np.ndarray:
@@ -54,9 +54,8 @@ def test_each_article_is_independent_of_the_others():
     rows = Rows.of(proportions())
     index = Index.of(rows.take(np.arange(100)), 12)
     at_once = nearest(rows, index, 4)
-    near = np.empty((50, 4), np.int32)
-    nearest_of(200, 250, rows, index, False, near, np.empty((50, 4), np.float32))
-    np.testing.assert_array_equal(near, at_once[200:250])
+    some = nearest(rows.take(np.arange(200, 250)), index, 4)
+    np.testing.assert_array_equal(some, at_once[200:250])
 
 
 def test_who_shares_no_topic_has_no_neighbours():
