@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.lands import framed
+from wikitopics.model.lands import with_scale
 from wikitopics.model.meetings import Meetings
 from wikitopics.model.naming import all_words_fit
 from wikitopics.model.online import IN_USE, OnlineModel
@@ -543,11 +543,11 @@ class Areas:
         """The same, with places that continue those of ``before``, except of the topics that have
         ``changed`` their subject: they are placed like new ones."""
         # Imported late: its kernels load numba, which those who only read do without.
-        from wikitopics.model.living_map import drifted
+        from wikitopics.model.topic_map import drifted
 
         earlier = np.full((len(self.of_topic), 2), np.nan)
         if before is not None:
-            earlier[before.topics] = framed(before.places.astype(np.float64))
+            earlier[before.topics] = with_scale(before.places.astype(np.float64))
         earlier[list(changed)] = np.nan
         topics = self.topics
         of_topic = self.of_topic[topics]

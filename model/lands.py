@@ -51,7 +51,7 @@ class Label:
     column: int
 
 
-def framed(places: Floats) -> Floats:
+def with_scale(places: Floats) -> Floats:
     """(n, 2) the places from 0 to 1: as they are, or stretched to fill the map if they are of a map
     without a scale, as sessions of earlier versions have."""
     if not len(places) or (places.min() >= 0 and places.max() <= 1):

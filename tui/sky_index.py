@@ -20,11 +20,11 @@ Topics = NDArray[np.int16]
 Numbers = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
-WHOLE = 65_536
-"""The width and the height of the map, in units of places."""
+UNITS = 65_536
+"""The number of places in each direction, from 0 to 65,535; so wide a window is."""
 SQUARES = 256
 """The number of squares of the grid in each direction."""
-SIDE = WHOLE // SQUARES
+SIDE = UNITS // SQUARES
 """Of a square, in units of places."""
 MOST_ZOOM = 256.0
 """Dots are then about as far apart as places can be."""
@@ -57,7 +57,7 @@ class Window(NamedTuple):
     @property
     def side(self) -> float:
         """Its width and height, in units of places."""
-        return WHOLE / self.zoom
+        return UNITS / self.zoom
 
     @property
     def corners(self) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -69,7 +69,7 @@ class Window(NamedTuple):
     def corner(self) -> tuple[float, float]:
         """Its lower left corner."""
         half = self.side / 2
-        return self.x * WHOLE - half, self.y * WHOLE - half
+        return self.x * UNITS - half, self.y * UNITS - half
 
     def enlarged(self, factor: float, at: tuple[float, float]) -> Window:
         """Enlarged by a factor; what is at this place, from 0 to 1, stays where it is on the
@@ -268,7 +268,7 @@ def _least(
     upwards = ASPECT * height / window.side
     x, y = here
     (left, right), (below, above) = sides
-    farthest = 2 * WHOLE * max(across, upwards)
+    farthest = 2 * UNITS * max(across, upwards)
     reach = FIRST_REACH
     while True:
         low = (x + left * reach / across, y + below * reach / upwards)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from wikitopics.session.analysis.article_map import ArticleMap
 from wikitopics.tui.sky import Counts, flown
-from wikitopics.tui.sky_index import WHOLE, Articles, Places, Topics, Window
+from wikitopics.tui.sky_index import UNITS, Articles, Places, Topics, Window
 
 DRIFT_SECONDS = 2.5
 """How long it takes all articles to move to where another layout has them."""
@@ -175,12 +175,12 @@ def set_out(
     inside = (places >= (left, bottom)) & (places < (left + window.side, bottom + window.side))
     in_sight = known + np.flatnonzero(inside.all(axis=1))
     begins = max([time, *(flight.begins + APART_SECONDS for flight in going)])
-    middle = np.array([window.x, window.y]) * WHOLE
+    middle = np.array([window.x, window.y]) * UNITS
     for number in in_sight[max(len(in_sight) - room, 0) :].tolist():
         end = sky.places[number]
         outwards = end - middle
         outwards /= max(float(np.hypot(*outwards)), 1.0)
-        start = np.clip(end + AWAY * window.side * outwards, 0, WHOLE - 1).astype(int)
+        start = np.clip(end + AWAY * window.side * outwards, 0, UNITS - 1).astype(int)
         x, y = start.tolist()
         to_x, to_y = end.tolist()
         going.append(Flight(int(sky.seqs[number]), begins, (x, y), (to_x, to_y)))

@@ -25,7 +25,7 @@ from wikitopics.session.analysis.described import Topic as Topic
 from wikitopics.session.analysis.described import described_topics
 from wikitopics.session.analysis.exports import TABLES, ExportRequest
 from wikitopics.session.analysis.listing import Article as Article
-from wikitopics.session.analysis.mapped import mapped
+from wikitopics.session.analysis.map_contents import map_contents
 from wikitopics.session.analysis.similar import Neighbour, Recorded
 from wikitopics.session.control import list_sessions, remove
 from wikitopics.session.errors import BadUsage, NoSession, SessionError, did_you_mean
@@ -462,7 +462,7 @@ class StoredSession:
         from wikitopics.session.analysis.map_frame import MapFrame
 
         with self._open() as reader:
-            of_model = mapped(reader, reader.model_named(model))
+            of_model = map_contents(reader, reader.model_named(model))
             documents = frames.documents_of(reader)
         return MapFrame(of_model, documents, color)
 

@@ -30,10 +30,10 @@ from wikitopics.model.article_map import (
     started,
     unpacked,
 )
-from wikitopics.model.living_map import kept
 from wikitopics.model.meetings import Meetings
 from wikitopics.model.near import Rows
-from wikitopics.model.places import places
+from wikitopics.model.topic_map import kept
+from wikitopics.model.topic_tsne import places
 from wikitopics.session.training.schedule import snapshot_due
 
 EXPERIMENT = Experiment("map", "articles that are alike are close on the map")

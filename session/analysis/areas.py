@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from wikitopics.model.areas import OTHER, Areas, Node, cut, names, tree, words_of_groups
 from wikitopics.model.distances import distances
-from wikitopics.model.lands import framed
+from wikitopics.model.lands import with_scale
 from wikitopics.model.online import IN_USE
 from wikitopics.model.relevance import most_relevant_to
 from wikitopics.session.naming import joined, names_of
@@ -80,7 +80,7 @@ class Atlas:
         """(U, 2) their places on the map, from 0 to 1, x to the right and y upwards. If none are
         stored, this takes a second or two."""
         placed = self.grouping.placed() if self.by_words else self.grouping
-        return framed(placed.places.astype(np.float64))
+        return with_scale(placed.places.astype(np.float64))
 
     @cached_property
     def area_of(self) -> Mapping[int, Area]:

@@ -14,15 +14,13 @@ from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.paths import command
 from wikitopics.session.sources import noun
 from wikitopics.session.storage.block import from_zero
-from wikitopics.session.storage.places import Places, rows_of
+from wikitopics.session.storage.places import WHOLE, Places, rows_of
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import owner
 
 if TYPE_CHECKING:
     from wikitopics.model.article_map import Landmarks
 
-WHOLE = 65_535
-"""The width and the height of a map, in units of places."""
 PLACED_TOGETHER = 4_096
 """About how many articles are placed between two looks at the clock."""
 GRID = 64

@@ -409,9 +409,9 @@ def _model_arrays(request: ExportRequest) -> "Mapping[str, NDArray[Any]]":
 )
 def _map(request: ExportRequest) -> Iterator[Batch]:
     """One row per article, in the order of reading."""
-    from wikitopics.session.analysis.mapped import mapped
+    from wikitopics.session.analysis.map_contents import map_contents
 
-    of_model = mapped(request.reader, request.models[0])
+    of_model = map_contents(request.reader, request.models[0])
     return of_model.batches(with_ids=has_ids(request))
 
 

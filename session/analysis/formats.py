@@ -244,16 +244,16 @@ def _ldavis(table: Table, request: ExportRequest) -> Iterator[bytes]:
 
 def _html(table: Table, request: ExportRequest) -> Iterator[bytes]:
     """The map of articles as a page."""
-    from wikitopics.session.analysis.mapped import mapped
+    from wikitopics.session.analysis.map_contents import map_contents
 
-    yield _utf8(mapped(request.reader, request.models[0]).page())
+    yield _utf8(map_contents(request.reader, request.models[0]).page())
 
 
 def _svg(table: Table, request: ExportRequest) -> Iterator[bytes]:
     """The growth of the map of articles."""
-    from wikitopics.session.analysis.mapped import mapped
+    from wikitopics.session.analysis.map_contents import map_contents
 
-    yield _utf8(mapped(request.reader, request.models[0]).growth())
+    yield _utf8(map_contents(request.reader, request.models[0]).growth())
 
 
 FORMATS = {

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from wikitopics.extra import REPORT
-from wikitopics.session.analysis.mapped import Mapped
+from wikitopics.session.analysis.map_contents import MapContents
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.paths import user_path
 from wikitopics.session.storage.files import check_target, replacing
@@ -37,7 +37,7 @@ class MapFrame(pd.DataFrame):  # type: ignore[misc]
     _metadata = ["_drawn"]  # noqa: RUF012 - pandas' own convention
 
     def __init__(
-        self, of_model: Mapped, documents: "pd.DataFrame | None", color: object = None
+        self, of_model: MapContents, documents: "pd.DataFrame | None", color: object = None
     ) -> None:
         """``documents``: the result of `frames.documents_of`. ``color``: see `labels_of`."""
         page_ids, titles, x, y, topics, areas = of_model.columns()
@@ -97,10 +97,10 @@ class MapFrame(pd.DataFrame):  # type: ignore[misc]
     def _repr_html_(self) -> str:
         of_model, labels, scale = self._drawn
         page = of_model.page(CELL, labels, scale)
-        return framed(page, f"Map of {len(self):,} {of_model.noun}", HEIGHT)
+        return embedded(page, f"Map of {len(self):,} {of_model.noun}", HEIGHT)
 
 
-def framed(page: str, title: str, height: int) -> str:
+def embedded(page: str, title: str, height: int) -> str:
     """The page as a part of another one, which it cannot reach."""
     return (
         f'<iframe srcdoc="{escape(page)}" title="{escape(title)}" width="100%" height="{height}" '
@@ -110,7 +110,7 @@ def framed(page: str, title: str, height: int) -> str:
 
 
 def labels_of(
-    color: object, of_model: Mapped, rows: pd.Index, documents: "pd.DataFrame | None"
+    color: object, of_model: MapContents, rows: pd.Index, documents: "pd.DataFrame | None"
 ) -> tuple[Sequence[str] | None, Sequence[str]]:
     """The label by which each article is coloured, and the labels in order if they are parts of a
     scale.

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 Places = NDArray[np.uint16]
 """(n, 2) x to the right and y upwards, in 65,535ths of the map."""
-MOST_LANDMARKS = 2**16
-"""More are not read."""
+WHOLE = 65_535
+"""The place at the right and at the upper edge."""
+LARGEST_LAYOUT = 2**16
+"""A layout of more landmarks is not read."""
 BYTES_OF_PLACE = 4
 """Two numbers of two bytes."""
 _PLACE = np.dtype("<u2")
@@ -125,11 +127,11 @@ class PlaceReader(RecordedReader):
             columns,
             "WHERE model = ? ORDER BY articles DESC",
             [self._number(model)],
-            largest=LARGEST_SNAPSHOT + MOST_LANDMARKS * most_bytes(K),
+            largest=LARGEST_SNAPSHOT + LARGEST_LAYOUT * most_bytes(K),
         )
         layouts = []
         for articles, m, packed_proportions, packed_topics, packed_places in rows:
-            if m > MOST_LANDMARKS:
+            if m > LARGEST_LAYOUT:
                 raise Damaged("layouts.landmarks is out of range")
             landmarks = Proportions.from_blocks([(packed_proportions, m)], K)
             places = None
@@ -205,7 +207,7 @@ class PlaceReader(RecordedReader):
 
 
 def _places(packed: object, n: int, place: str) -> Places:
-    return numbers(packed, place, np.uint16, (n, 2), 0, 2**16 - 1)
+    return numbers(packed, place, np.uint16, (n, 2), 0, WHOLE)
 
 
 def _topics(packed: object, K: int) -> NDArray[np.float32]:

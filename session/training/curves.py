@@ -11,7 +11,7 @@ from wikitopics.model import OnlineModel, kinds
 from wikitopics.model.areas import Areas
 from wikitopics.model.areas import names as area_names
 from wikitopics.model.changes import OBSERVATIONS
-from wikitopics.model.lands import framed
+from wikitopics.model.lands import with_scale
 from wikitopics.model.meetings import Meetings
 from wikitopics.model.replicas import MATCHED_WORDS, found_in_replicas
 from wikitopics.session import sources
@@ -100,7 +100,7 @@ class Curves:
         if areas is None:
             return None
         places = np.full((len(areas.of_topic), 2), np.nan, np.float32)
-        places[areas.topics] = framed(areas.places.astype(np.float64))
+        places[areas.topics] = with_scale(areas.places.astype(np.float64))
         return places
 
     def forget_meetings(self, number: int) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from wikitopics.model.lands import SEA, cells_of, framed, islands, labels, land_of
+from wikitopics.model.lands import SEA, cells_of, islands, labels, land_of, with_scale
 
 SHAPE = (20, 60)
 
@@ -82,13 +82,13 @@ def test_land_is_where_an_areas_places_are():
     assert land[0, 0] == SEA
 
 
-def test_places_of_earlier_versions_are_framed_and_those_of_this_one_stay():
+def test_places_of_earlier_versions_get_a_scale_and_those_of_this_one_stay():
     places = np.array([[0.1, 0.2], [1.0, 0.0], [0.3, 0.9]])
-    np.testing.assert_array_equal(framed(places), places)
-    without_a_scale = framed(300 * places - 40)
+    np.testing.assert_array_equal(with_scale(places), places)
+    without_a_scale = with_scale(300 * places - 40)
     assert without_a_scale.min() == pytest.approx(0.04)
     assert without_a_scale.max() == pytest.approx(0.96)
     for axis in range(2):
         np.testing.assert_array_equal(places[:, axis].argsort(), without_a_scale[:, axis].argsort())
-    assert framed(np.array([[-7.0, 3.0]])).tolist() == [[0.5, 0.5]]
-    assert framed(np.empty((0, 2))).shape == (0, 2)
+    assert with_scale(np.array([[-7.0, 3.0]])).tolist() == [[0.5, 0.5]]
+    assert with_scale(np.empty((0, 2))).shape == (0, 2)

@@ -4,7 +4,7 @@ import numpy as np
 
 from wikitopics.session.analysis.article_map import ArticleMap
 from wikitopics.tui.sky import Counts
-from wikitopics.tui.sky_index import WHOLE, Window
+from wikitopics.tui.sky_index import UNITS, Window
 from wikitopics.tui.sky_motion import (
     DRIFT_SECONDS,
     FLIGHT_SECONDS,
@@ -23,7 +23,7 @@ SIZE = (40, 12)
 def a_map(n, layout=512, seed=0, first=1):
     """A map of n articles with every other number."""
     rng = np.random.default_rng(seed)
-    places = rng.integers(0, WHOLE, (n, 2)).astype(np.uint16)
+    places = rng.integers(0, UNITS, (n, 2)).astype(np.uint16)
     topics = (np.arange(n) % 3).astype(np.int16)
     return ArticleMap("lda", layout, first + 2 * np.arange(n), places, topics)
 

@@ -27,7 +27,7 @@ def notes(tmp_path_factory):
 
 def keys_of(page):
     """The names of the page's legend, as far as they can be read without unpacking it."""
-    from tests.session.analysis.test_mapped import head_of
+    from tests.session.analysis.test_map_contents import head_of
 
     return [label["name"] for label in head_of(page)["labels"]]
 

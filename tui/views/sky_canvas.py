@@ -25,7 +25,7 @@ from wikitopics.tui.sky import (
     drawn,
     framed,
 )
-from wikitopics.tui.sky_index import NOWHERE, WHOLE, Window
+from wikitopics.tui.sky_index import NOWHERE, UNITS, Window
 from wikitopics.tui.sky_motion import Drift, Flight, Sky, bright
 from wikitopics.tui.text import cut, visible
 
@@ -112,7 +112,7 @@ class SkyCanvas(Drawn):
         left, bottom = self.window.corner
         x = left + (cell.x + 0.5) / width * self.window.side
         y = bottom + (1 - (cell.y + 0.5) / height) * self.window.side
-        return x / WHOLE, y / WHOLE
+        return x / UNITS, y / UNITS
 
     def _cell(self, place: tuple[int, int]) -> tuple[int, int] | None:
         """The row and column where a place is drawn; None if it is out of sight."""
@@ -147,7 +147,7 @@ class SkyCanvas(Drawn):
     def action_zoom(self, into: bool) -> None:
         target = self._target
         here = self._here
-        middle = (target.x, target.y) if here is None else (here[0] / WHOLE, here[1] / WHOLE)
+        middle = (target.x, target.y) if here is None else (here[0] / UNITS, here[1] / UNITS)
         self._move_to(target.enlarged(ZOOM if into else 1 / ZOOM, middle))
 
     def action_reset(self) -> None:

@@ -30,7 +30,7 @@ from wikitopics.tui.sky import (
     taken_by,
     titled,
 )
-from wikitopics.tui.sky_index import WHOLE, Articles, Window, nearest_to, toward
+from wikitopics.tui.sky_index import UNITS, Articles, Window, nearest_to, toward
 from wikitopics.tui.sky_motion import Drift, Flight, Sky, set_out
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import cut, nearness, plural, visible
@@ -314,7 +314,7 @@ class SkyMap(SkyCanvas, can_focus=True):
             centres = self._centred(sky, max(len(area_of), len(rows)))
             shown = [row.topic for row in rows if not row.hidden]
             placed = [topic for topic in shown if np.isfinite(centres[topic]).all()]
-            places = np.rint(centres[placed] * (WHOLE - 1)).astype(np.uint16)
+            places = np.rint(centres[placed] * (UNITS - 1)).astype(np.uint16)
             taken = np.zeros((size[1], size[0]), np.bool_)
             written = []
             written = named(counts, names, places, area_of[placed], taken)
@@ -406,7 +406,7 @@ class SkyMap(SkyCanvas, can_focus=True):
         here = self._here
         window = self._target
         if here is None:
-            middle = (round(window.x * WHOLE), round(window.y * WHOLE))
+            middle = (round(window.x * UNITS), round(window.y * UNITS))
             number = nearest_to(articles, middle, window, self._room)
         else:
             # At least to the next cell, or the cursor would seem to stand still.
@@ -422,7 +422,7 @@ class SkyMap(SkyCanvas, can_focus=True):
         """Put the cursor on an article, and bring it into sight."""
         assert self.sky is not None
         x, y = self.sky.places[number].tolist()
-        self._move_to(self._target.showing(x / WHOLE, y / WHOLE))
+        self._move_to(self._target.showing(x / UNITS, y / UNITS))
         self.choose(int(self.sky.seqs[number]))
 
     async def action_choose(self) -> None:
@@ -440,7 +440,7 @@ class SkyMap(SkyCanvas, can_focus=True):
         if at is None or self.sky is None or at.y >= self._room[1]:
             return
         x, y = self._place_at(at)
-        here = (round(x * (WHOLE - 1)), round(y * (WHOLE - 1)))
+        here = (round(x * (UNITS - 1)), round(y * (UNITS - 1)))
         number = nearest_to(self.sky.articles, here, self.window, self._room)
         if number is not None:
             self.choose(int(self.sky.seqs[number]))

@@ -23,7 +23,7 @@ from wikitopics.session import __version__
 from wikitopics.session.analysis.areas import Area, Branch, atlas, in_drawing_order, topic_tree
 from wikitopics.session.analysis.article_map import why_no_map
 from wikitopics.session.analysis.listing import listed_articles
-from wikitopics.session.analysis.mapped import Mapped, mapped
+from wikitopics.session.analysis.map_contents import MapContents, map_contents
 from wikitopics.session.analysis.origin import licence_of
 from wikitopics.session.analysis.quality import (
     coherence_remark,
@@ -155,7 +155,7 @@ class ReportModel:
     """Whether areas and places come only from the topics' leading words."""
     events: Sequence[TopicEvent]
     """Its events, oldest first."""
-    articles: Mapped | None
+    articles: MapContents | None
     """The map of its articles; None if the session has none."""
 
     def largest(self, most: int) -> "ReportModel":
@@ -323,7 +323,7 @@ def _model(
         groups=groups,
         by_words=topic_map.by_words,
         events=events,
-        articles=None if why_no_map(reader, name) else mapped(reader, name),
+        articles=None if why_no_map(reader, name) else map_contents(reader, name),
     )
 
 

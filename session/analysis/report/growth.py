@@ -15,6 +15,7 @@ from wikitopics.session.analysis.cartography import COLOURS, arranged
 from wikitopics.session.analysis.report.letters import BOLDER, breadth
 from wikitopics.session.analysis.report.map_page import Area
 from wikitopics.session.escapes import visible
+from wikitopics.session.storage.places import WHOLE
 
 MOST_DOTS = 60_000
 """The most articles drawn, evenly chosen in the order of reading: more could not be told apart. A
@@ -190,7 +191,7 @@ def _dots(
 ) -> Iterator[str]:
     """The dots of each step as a group, with a path for each colour: far fewer elements than
     dots."""
-    points = np.rint(_on_sheet(places / 65_535) * FINER).astype(np.int64)
+    points = np.rint(_on_sheet(places / WHOLE) * FINER).astype(np.int64)
     # Along rows of a few units, so that the way from one dot to the next is short.
     rows = points[:, 1] // (FINER * 8)
     along = np.where(rows % 2 == 0, points[:, 0], -points[:, 0])

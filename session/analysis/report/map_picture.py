@@ -15,10 +15,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from wikitopics.session.analysis.mapped import WHOLE, Mapped
+from wikitopics.session.analysis.map_contents import MapContents
 from wikitopics.session.analysis.report.map_page import OTHER, coloured
 from wikitopics.session.analysis.report.pictures import cut
 from wikitopics.session.escapes import visible
+from wikitopics.session.storage.places import WHOLE
 
 SIZE = (14.0, 9.8)
 """The width and height in inches."""
@@ -38,14 +39,14 @@ _DENSEST = 0.32
 """How strongly the densest land is shaded."""
 
 
-def picture(of_model: Mapped, labels: Sequence[str] | None, scale: Sequence[str]) -> bytes:
+def picture(of_model: MapContents, labels: Sequence[str] | None, scale: Sequence[str]) -> bytes:
     """The map as a PNG; ``labels`` and ``scale``: see `map_page.Articles`."""
     file = io.BytesIO()
     drawn(of_model, labels, scale).savefig(file, format="png", facecolor=PAPER)
     return file.getvalue()
 
 
-def drawn(of_model: Mapped, labels: Sequence[str] | None, scale: Sequence[str]) -> Figure:
+def drawn(of_model: MapContents, labels: Sequence[str] | None, scale: Sequence[str]) -> Figure:
     """The map as a figure of matplotlib."""
     figure = Figure(figsize=SIZE, dpi=DOTS, facecolor=PAPER)
     canvas: Any = FigureCanvasAgg(figure)
@@ -108,7 +109,7 @@ def _shading(places: NDArray[np.float64], colours: NDArray[np.str_]) -> NDArray[
     return np.concatenate([mixed, opacity[:, :, None]], axis=2)
 
 
-def _name(axes: Any, renderer: Any, of_model: Mapped, *, plain: bool) -> None:
+def _name(axes: Any, renderer: Any, of_model: MapContents, *, plain: bool) -> None:
     """Write the names of areas, then those of topics, wherever there is room."""
     names = []
     for area in of_model.named_areas:

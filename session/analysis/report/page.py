@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from wikitopics.session.analysis.cartography import COLOURS
-from wikitopics.session.analysis.report import map_page, maps, pictures
+from wikitopics.session.analysis.report import map_page, pictures, topic_map
 from wikitopics.session.analysis.report.parts import asset, policy
 from wikitopics.session.escapes import visible
 from wikitopics.session.wording import APART, age, found_sign, in_line
@@ -96,7 +96,7 @@ def page(contents: dict[str, Any]) -> str:
             (metric, curves, pictures.chart(metric, curves, names, contents["read_noun"]))
             for metric, curves in contents["metrics"]
         ],
-        "line": maps.LINE,
+        "line": topic_map.LINE,
         "few": FEW,
         "most_events": MOST_EVENTS,
         "most_shown": MOST_SHOWN,
@@ -150,9 +150,9 @@ def _drawings(models: Sequence["ReportModel"]) -> dict[str, Any]:
     for model in models:
         if model.topics:
             areas = [area.number for area, _ in model.groups]
-            layouts = [maps.layout(model, form) for form in (maps.WIDE, maps.NARROW)]
+            layouts = [topic_map.layout(model, form) for form in (topic_map.WIDE, topic_map.NARROW)]
             maps_of_models[model.anchor] = [
-                (layout, list(maps.coasts(layout.land, areas))) for layout in layouts
+                (layout, list(topic_map.coasts(layout.land, areas))) for layout in layouts
             ]
         if len(model.groups) > 1:
             trees[model.anchor] = pictures.topic_tree(model)

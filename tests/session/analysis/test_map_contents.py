@@ -11,7 +11,7 @@ import pytest
 from tests.session.rows import sql
 from wikitopics.session.analysis.article_map import article_map
 from wikitopics.session.analysis.cartography import COLOURS
-from wikitopics.session.analysis.mapped import mapped
+from wikitopics.session.analysis.map_contents import map_contents
 from wikitopics.session.control import hide_topics
 from wikitopics.session.storage.reader import SessionReader
 
@@ -26,7 +26,7 @@ def head_of(page):
 
 def read(path, model="lda"):
     with SessionReader(path) as reader:
-        return mapped(reader, model)
+        return map_contents(reader, model)
 
 
 def test_the_table_has_every_article_with_its_place_topic_and_area(trained, cli):

@@ -17,7 +17,7 @@ from wikitopics.model.article_map import aligned
 from wikitopics.model.kernels import kernel
 from wikitopics.model.lands import stretched
 from wikitopics.model.minibatch import Ids
-from wikitopics.model.places import FIRST_ROUNDS, ROUNDS, places
+from wikitopics.model.topic_tsne import FIRST_ROUNDS, ROUNDS, places
 
 Floats = NDArray[np.float64]
 

@@ -8,8 +8,8 @@ import pytest
 from tests.maps import GROUPS, distances, planted
 from wikitopics.model.areas import OTHER, Areas
 from wikitopics.model.lands import cells_of, islands, labels
-from wikitopics.model.living_map import anew, drifted, kept
-from wikitopics.model.places import places
+from wikitopics.model.topic_map import anew, drifted, kept
+from wikitopics.model.topic_tsne import places
 from wikitopics.session.analysis.cartography import lands
 
 U = 60

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tests.maps import GROUPS, planted
-from wikitopics.model.places import places
+from wikitopics.model.topic_tsne import places
 
 NOWHERE = np.full((24, 2), np.nan)
 

@@ -21,10 +21,9 @@ from wikitopics.session.records import SHOWN_WORDS, ArticleRow, TopicRow
 from wikitopics.session.settings import Settings
 from wikitopics.session.sources import noun
 from wikitopics.session.storage.articles import typicality
+from wikitopics.session.storage.places import WHOLE
 from wikitopics.session.storage.reader import SessionReader
 
-WHOLE = 65_535
-"""The number that stands for the right and the upper edge."""
 SECOND = 0.1
 """The least proportion of an article's second topic that is told."""
 DIGITS = 5
@@ -44,7 +43,7 @@ Columns = tuple[list[int], list[str], list[float], list[float], list[int], list[
 
 
 @dataclass(frozen=True, eq=False)
-class Mapped:
+class MapContents:
     """The articles of one model on the map, in the order of reading."""
 
     session: str
@@ -241,7 +240,9 @@ class Mapped:
         return found
 
 
-def mapped(reader: SessionReader, model: str, done: Progress = lambda placed, all: None) -> Mapped:
+def map_contents(
+    reader: SessionReader, model: str, done: Progress = lambda placed, all: None
+) -> MapContents:
     """The map of a model.
 
     Raises `SessionError` if the session has no map of articles.
@@ -251,7 +252,7 @@ def mapped(reader: SessionReader, model: str, done: Progress = lambda placed, al
         settings = reader.settings()
         topic_map = atlas(reader, model)
         page_ids, titles, revisions, ids, typical = _articles(reader, placed)
-        return Mapped(
+        return MapContents(
             session=reader.path.stem,
             several=len(reader.models()) > 1,
             settings=settings,
