@@ -24,10 +24,11 @@ from rich.style import Style
 from textual.strip import Strip
 
 from wikitopics.session.analysis.cartography import names_on_lands
+from wikitopics.session.storage.places import Places
 from wikitopics.tui.atlas import ASPECT
 from wikitopics.tui.dots import BRAILLE, runs
 from wikitopics.tui.inks import Line, area_ink
-from wikitopics.tui.sky_index import NOWHERE, Articles, Places, Window
+from wikitopics.tui.sky_index import NOWHERE, Articles, Window
 from wikitopics.tui.text import cut, visible
 
 DOWN = 4

@@ -13,9 +13,9 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from wikitopics.session.storage.places import Places
 from wikitopics.tui.atlas import ASPECT, Direction
 
-Places = NDArray[np.uint16]
 Topics = NDArray[np.int16]
 Numbers = NDArray[np.int32]
 Floats = NDArray[np.float64]

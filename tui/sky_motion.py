@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.session.analysis.article_map import ArticleMap
+from wikitopics.session.storage.places import Places
 from wikitopics.tui.sky import Counts, flown
-from wikitopics.tui.sky_index import UNITS, Articles, Places, Topics, Window
+from wikitopics.tui.sky_index import UNITS, Articles, Topics, Window
 
 DRIFT_SECONDS = 2.5
 """How long it takes all articles to move to where another layout has them."""

@@ -2,7 +2,6 @@
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -68,23 +67,17 @@ class ArticleMap:
         return centres
 
 
-def article_map(
-    reader: SessionReader,
-    model: str,
-    done: Callable[[int, int], None] = lambda placed, articles: None,
-) -> ArticleMap:
+def article_map(reader: SessionReader, model: str) -> ArticleMap:
     """The map of all recorded articles. A million of them take half a minute if their places are
     not stored.
 
-    ``done``: called with the number of articles that have their places so far, and of all. Raises
-    `SessionError` if there is no map.
+    Raises `SessionError` if there is no map.
     """
     follower = MapFollower(model)
     while True:
         found = follower.read(reader)
         if found is None:
             raise SessionError(why_no_map(reader, model))
-        done(len(found), follower.articles)
         if follower.is_complete:
             return found
 
@@ -134,11 +127,6 @@ class MapFollower:
         """The first block whose places are not those of the layout in force."""
         self._map: ArticleMap | None = None
 
-    @property
-    def articles(self) -> int:
-        """The number of recorded articles."""
-        return int(self._starts[-1])
-
     def read(self, reader: SessionReader, seconds: float = 0.2) -> ArticleMap | None:
         """The map as of the last commit, the same object if nothing has changed; None if there is
         none.
@@ -180,8 +168,9 @@ class MapFollower:
         self._layouts += [0] * (len(blocks) - len(self._layouts))
         lengths = [articles for _, articles in blocks]
         self._starts = from_zero(lengths)
-        self._places = _resized(self._places, self.articles)
-        self._topics = _resized(self._topics, self.articles)
+        articles = int(self._starts[-1])
+        self._places = _resized(self._places, articles)
+        self._topics = _resized(self._topics, articles)
 
     def _place(self, reader: SessionReader, end: float) -> None:
         """Read or compute the places of the next blocks until all have theirs, or the end."""

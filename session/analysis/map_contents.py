@@ -1,7 +1,7 @@
 """The map of articles with what is told of each: what its page, table, frame and picture show."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -36,8 +36,6 @@ its name is to be where its articles are dense."""
 _AT_ONCE = 500
 """The number of rows of the table that are made together."""
 
-Progress = Callable[[int, int], None]
-"""Is told how many articles have a place, and how many there are."""
 Columns = tuple[list[int], list[str], list[float], list[float], list[int], list[int | None]]
 """page_id, title, x and y from 0 to 1, topic, and area: None for a topic that is not in use."""
 
@@ -240,15 +238,13 @@ class MapContents:
         return found
 
 
-def map_contents(
-    reader: SessionReader, model: str, done: Progress = lambda placed, all: None
-) -> MapContents:
+def map_contents(reader: SessionReader, model: str) -> MapContents:
     """The map of a model.
 
     Raises `SessionError` if the session has no map of articles.
     """
     with reader.one_moment():
-        placed = article_map(reader, model, done)
+        placed = article_map(reader, model)
         settings = reader.settings()
         topic_map = atlas(reader, model)
         page_ids, titles, revisions, ids, typical = _articles(reader, placed)

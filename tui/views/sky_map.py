@@ -15,6 +15,7 @@ from wikitopics.session.analysis.article_map import ArticleMap, why_no_map
 from wikitopics.session.errors import SessionError
 from wikitopics.session.naming import WORD_SEPARATOR, parts
 from wikitopics.session.records import ArticleRow, TopicRow
+from wikitopics.session.storage.places import Places
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.atlas import Direction
 from wikitopics.tui.background import Work, run_in_background
@@ -316,23 +317,12 @@ class SkyMap(SkyCanvas, can_focus=True):
             placed = [topic for topic in shown if np.isfinite(centres[topic]).all()]
             places = np.rint(centres[placed] * (UNITS - 1)).astype(np.uint16)
             taken = np.zeros((size[1], size[0]), np.bool_)
-            written = []
             written = named(counts, names, places, area_of[placed], taken)
             if is_searched:
                 written = [one._replace(ink="muted") for one in written]
-            else:
-                width, height = size
-                if width * height * window.zoom**2 >= CELLS_FOR_TOPICS:
-                    by_share = sorted(range(len(placed)), key=lambda at: -rows[placed[at]].share)
-                    written += titled(
-                        places[by_share],
-                        [_brief(rows[placed[at]]) for at in by_share],
-                        window,
-                        size,
-                        taken_by(written, counts),
-                        "muted",
-                        centred=True,
-                    )
+            elif size[0] * size[1] * window.zoom**2 >= CELLS_FOR_TOPICS:
+                rows_placed = [rows[topic] for topic in placed]
+                written += _topic_names(rows_placed, places, counts, written)
             numbers = lit
             if not len(lit) and are_titled(int(counts.dots.sum()), size):
                 numbers = sky.articles.within(window).numbers.astype(np.int64)
@@ -622,6 +612,21 @@ class SkyMap(SkyCanvas, can_focus=True):
             names = ()
         signs = [] if marked is None else self._signs([marked])
         return [*above, *clear_of(names, [*above, *signs], width)]
+
+
+def _topic_names(
+    rows: Sequence[TopicRow], places: Places, counts: Counts, written: Sequence[Written]
+) -> list[Written]:
+    """The names of topics at their places, the largest first, where other texts leave room."""
+    by_share = sorted(range(len(rows)), key=lambda number: -rows[number].share)
+    return titled(
+        places[by_share],
+        [_brief(rows[number]) for number in by_share],
+        counts.window,
+        counts.size,
+        taken_by(written, counts),
+        centred=True,
+    )
 
 
 def _growth(sky: Sky) -> int:
