@@ -16,6 +16,7 @@ from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.analysis.origin import addresses, licence_of
 from wikitopics.session.analysis.report import map_page
 from wikitopics.session.analysis.report.growth import growth_svg
+from wikitopics.session.analysis.report.parts import LARGEST
 from wikitopics.session.errors import Damaged
 from wikitopics.session.records import SHOWN_WORDS, ArticleRow, TopicRow
 from wikitopics.session.settings import Settings
@@ -106,7 +107,7 @@ class MapContents:
 
     def page(
         self,
-        largest: int = map_page.LARGEST,
+        largest: int = LARGEST,
         labels: Sequence[str] | None = None,
         scale: Sequence[str] = (),
     ) -> str:

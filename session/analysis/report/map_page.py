@@ -18,11 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.session.analysis.cartography import COLOURS
-from wikitopics.session.analysis.report.parts import asset, policy
+from wikitopics.session.analysis.report.parts import LARGEST, asset, policy
 from wikitopics.session.escapes import visible
 
-LARGEST = 2_990_000
-"""The most bytes of a page: small enough for a phone and an e-mail."""
 MOST_DOTS = 250_000
 """The most articles drawn; of more, every second, third, ... in the order of reading."""
 NONE = 0xFFFF
@@ -83,7 +81,8 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Articles:
-    """What is known of the articles; each sequence has one entry for each."""
+    """What is known of the articles, in the order of reading; each sequence has one entry for
+    each."""
 
     places: NDArray[np.uint16]
     """(n, 2) x to the right and y upwards."""
@@ -92,9 +91,6 @@ class Articles:
     titles: Sequence[str]
     addresses: Sequence[str | None] | None = None
     """Those that are not http or https are left out."""
-    snippets: Sequence[str | None] | None = None
-    order: NDArray[np.integer] | None = None
-    """(n,) numbers that grow in the order of reading; None: they are in this order."""
     typical: NDArray[np.floating] | None = None
     """(n,) the larger, the sooner an article's title is shown."""
     labels: Sequence[str] | None = None
@@ -107,8 +103,6 @@ class Articles:
 class _Detail:
     """How much a page tells of each article."""
 
-    snippet: int
-    """The most characters of its snippet."""
     title: int = LONGEST_TITLE
     address: bool = True
     titled: float = 1.0
@@ -118,18 +112,15 @@ class _Detail:
 
 
 _DETAILS = (
-    _Detail(snippet=300),
-    _Detail(snippet=160),
-    _Detail(snippet=80),
-    _Detail(snippet=0),
-    _Detail(snippet=0, title=40),
-    _Detail(snippet=0, title=40, address=False),
-    _Detail(snippet=0, title=40, titled=0.5),
-    _Detail(snippet=0, title=40, titled=0.25, address=False),
-    _Detail(snippet=0, title=40, titled=0.1, address=False),
-    _Detail(snippet=0, title=40, titled=0.02, address=False),
-    _Detail(snippet=0, title=40, titled=0.0, address=False, words=3),
-    _Detail(snippet=0, title=40, titled=0.0, address=False, words=0),
+    _Detail(),
+    _Detail(title=40),
+    _Detail(title=40, address=False),
+    _Detail(title=40, titled=0.5),
+    _Detail(title=40, titled=0.25, address=False),
+    _Detail(title=40, titled=0.1, address=False),
+    _Detail(title=40, titled=0.02, address=False),
+    _Detail(title=40, titled=0.0, address=False, words=3),
+    _Detail(title=40, titled=0.0, address=False, words=0),
 )
 """The first of these that gives a small enough page is used."""
 
@@ -209,7 +200,7 @@ def _check(articles: Articles, topics: Sequence[Topic], areas: Sequence[Area]) -
     numbers = articles.topics
     if numbers.ndim not in (1, 2) or (numbers.ndim == 2 and numbers.shape[1] == 0):
         raise ValueError("topics must be of shape (n,) or (n, m)")
-    for what in ("topics", "titles", "addresses", "snippets", "order", "typical", "labels"):
+    for what in ("topics", "titles", "addresses", "typical", "labels"):
         values = getattr(articles, what)
         if values is not None and len(values) != n:
             raise ValueError(f"{what} must have one entry for each of the {n} places")
@@ -234,11 +225,8 @@ def _check(articles: Articles, topics: Sequence[Topic], areas: Sequence[Area]) -
 def _chosen(articles: Articles) -> NDArray[np.int64]:
     """The articles that are drawn, in the order of reading."""
     n = len(articles.places)
-    order = np.arange(n)
-    if articles.order is not None:
-        order = np.argsort(articles.order, kind="stable")
     step = max(1, -(-n // MOST_DOTS))
-    return order[::step]
+    return np.arange(0, n, step)
 
 
 def _columns(topics: NDArray[np.integer]) -> NDArray[np.uint16]:
@@ -301,13 +289,6 @@ def _packed(
                 addresses.append(_short(address, articles.titles[number], titles[i]))
         else:
             left_out.append("their addresses are left out")
-    snippets: list[str] = []
-    if articles.snippets is not None:
-        if detail.snippet:
-            for number in chosen.tolist():
-                snippets.append(_told(articles.snippets[number], detail.snippet))
-        else:
-            left_out.append("their snippets are left out")
     labels: list[dict[str, str]] = []
     label_of = np.empty(0, np.uint8)
     if articles.labels is not None:
@@ -332,7 +313,7 @@ def _packed(
             }
             for area in areas
         ],
-        "texts": [len(titles) > 0, len(addresses) > 0, len(snippets) > 0],
+        "texts": [len(titles) > 0, len(addresses) > 0],
     }
     start = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode()
     levels = np.log2(ranks + 1).astype(np.uint8)
@@ -344,7 +325,7 @@ def _packed(
         levels.tobytes(),
         columns.T.astype(stored).tobytes(),
         label_of.tobytes(),
-        "\n".join(titles + addresses + snippets).encode(),
+        "\n".join(titles + addresses).encode(),
     ]
     compressed = zlib.compress(b"".join(parts), 9)
     return base64.b64encode(compressed).decode(), left_out
@@ -390,12 +371,10 @@ def _place(place: tuple[float, float]) -> list[float]:
     return [round(min(max(x, 0.0), 1.0), 4), round(min(max(y, 0.0), 1.0), 4)]
 
 
-def _told(text: str | None, most: int) -> str:
+def _told(text: str, most: int) -> str:
     """One line of at most so many characters, with control characters made visible."""
-    if not text:
-        return ""
     # Neither a surrogate nor a separator of lines is to end the text, or to break its encoding.
-    whole = " ".join(str(text)[: 8 * most].split())
+    whole = " ".join(text[: 8 * most].split())
     line = visible(whole).replace("\n", " ").replace("\r", " ").replace(_ITS_TITLE, " ")
     line = line.encode("utf-8", "replace").decode()
     if len(line) <= most:

@@ -11,15 +11,13 @@ from markupsafe import Markup
 
 from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.analysis.report import map_page, pictures, topic_map
-from wikitopics.session.analysis.report.parts import asset, policy
+from wikitopics.session.analysis.report.parts import LARGEST, asset, policy
 from wikitopics.session.escapes import visible
 from wikitopics.session.wording import APART, age, found_sign, in_line
 
 if TYPE_CHECKING:
     from wikitopics.session.analysis.report.contents import ReportModel
 
-LARGEST = 2_990_000
-"""The most bytes of a page: small enough for a phone and an e-mail."""
 MAPS = 1_000_000
 """The most bytes of all maps of articles on it."""
 SMALLEST_MAP = 200_000

@@ -5,6 +5,9 @@ import hashlib
 from collections.abc import Iterable
 from importlib import resources
 
+LARGEST = 2_990_000
+"""The most bytes of a page: small enough for a phone and an e-mail."""
+
 
 def asset(name: str) -> str:
     """The text of a file that comes with this package."""

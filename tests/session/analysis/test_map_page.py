@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from wikitopics.session.analysis.report.map_page import (
-    LARGEST,
     MOST_DOTS,
     NONE,
     Area,
@@ -20,6 +19,7 @@ from wikitopics.session.analysis.report.map_page import (
     Topic,
     map_page,
 )
+from wikitopics.session.analysis.report.parts import LARGEST
 
 HOSTILE = (
     "<script>document.title='owned'</script>",
@@ -106,7 +106,7 @@ def unpacked(text):
         found[name] = np.frombuffer(data, kind, n, at)
         at += n * np.dtype(kind).itemsize
     lines = data[at:].decode().split("\n")
-    for name, has in zip(("titles", "addresses", "snippets"), head["texts"], strict=True):
+    for name, has in zip(("titles", "addresses"), head["texts"], strict=True):
         if has:
             found[name] = lines[:n]
             lines = lines[n:]
@@ -117,20 +117,18 @@ def unpacked(text):
 @pytest.mark.parametrize("K", [3, 300])
 def test_the_page_has_the_places_topics_and_titles_in_the_order_of_reading(K):
     random = np.random.default_rng(2)
-    order = random.permutation(50)
     topics = random.integers(-1, K, (50, 3))
-    articles = articles_of(50, topics=topics, order=order)
+    articles = articles_of(50, topics=topics)
     text = map_page("A map", articles, topics_of(K), AREAS)
     check(text)
     head, found = unpacked(text)
-    by_order = np.argsort(order)
-    np.testing.assert_array_equal(found["x"], articles.places[by_order, 0])
-    np.testing.assert_array_equal(found["y"], articles.places[by_order, 1])
+    np.testing.assert_array_equal(found["x"], articles.places[:, 0])
+    np.testing.assert_array_equal(found["y"], articles.places[:, 1])
     missing = 255 if head["width"] == 1 else NONE
     for column in range(2):
-        told = topics[by_order, column]
+        told = topics[:, column]
         np.testing.assert_array_equal(found[f"topic{column}"], np.where(told < 0, missing, told))
-    assert found["titles"] == [articles.titles[i] for i in by_order]
+    assert found["titles"] == articles.titles
     assert [topic["name"] for topic in head["topics"]] == [f"topic {k}" for k in range(K)]
     assert text == map_page("A map", articles, topics_of(K), AREAS)
 
@@ -158,9 +156,7 @@ def test_only_addresses_of_the_web_are_in_it():
 
 def test_hostile_texts_are_only_texts():
     n = len(HOSTILE)
-    articles = articles_of(
-        n, K=1, titles=HOSTILE, snippets=HOSTILE, labels=HOSTILE, addresses=HOSTILE
-    )
+    articles = articles_of(n, K=1, titles=HOSTILE, labels=HOSTILE, addresses=HOSTILE)
     for bad in HOSTILE:
         topics = [Topic(bad, [bad], 0, (0.5, 0.5))]
         text = map_page(bad, articles, topics, [Area(bad, (0.5, 0.5))], noun=bad, credit=bad)
@@ -184,16 +180,14 @@ def test_the_most_frequent_labels_have_colours():
 def test_what_does_not_fit_is_left_out_and_said():
     random = np.random.default_rng(1)
     titles = [random.bytes(12).hex() for _ in range(3000)]
-    articles = articles_of(
-        3000, titles=titles, snippets=titles, addresses=[f"https://a.test/{t}" for t in titles]
-    )
+    articles = articles_of(3000, titles=titles, addresses=[f"https://a.test/{t}" for t in titles])
     text = map_page("", articles, topics_of(10), AREAS, largest=70_000)
     assert len(text.encode()) <= 70_000
     _, found = unpacked(text)
     told = [title for title in found["titles"] if title]
     assert 0 < len(told) < 3000
     assert f"{len(told):,} of them, the most typical of each topic, have titles here" in text
-    assert "heir snippets are left out" in text
+    assert "heir addresses are left out" in text
 
 
 def test_of_too_many_articles_some_are_drawn():
@@ -384,7 +378,7 @@ def test_a_click_opens_an_article_and_a_finger_tells_of_it(browser, tmp_path):
 def test_a_browser_obeys_nothing_hostile(browser, tmp_path):
     n = len(HOSTILE)
     addresses = [f"https://wiki.test/{i}?a=<b>" for i in range(n)]
-    articles = articles_of(n, K=1, titles=HOSTILE, snippets=HOSTILE, addresses=addresses)
+    articles = articles_of(n, K=1, titles=HOSTILE, addresses=addresses)
     topics = [Topic(HOSTILE[1], HOSTILE, 0, (0.5, 0.5))]
     shown(browser, tmp_path, map_page("A map", articles, topics, [Area(HOSTILE[0], (0.5, 0.9))]))
     browser.find_element("id", "sought").send_keys("script")

@@ -38,7 +38,6 @@ function linesOf(i) {
     if (topic !== noTopic) told.push(lineOf("span", topic.name, labelOf ? "transparent" : topic.colour));
   });
   if (labelOf) told.push(lineOf("span", labels[labelOf[i]].name, labels[labelOf[i]].colour));
-  if (snippets[i]) told.push(lineOf("i", snippets[i]));
   return told;
 }
 
