@@ -240,58 +240,71 @@ ROOM_FOR_WORDS = 12
 """The height of a plotting area from which pins have words."""
 
 
+class _Room:
+    """The cells of a picture that are free for words, and the words placed so far."""
+
+    def __init__(self, codes: NDArray[np.integer]) -> None:
+        self._free = codes == 0
+        self.placed: list[Words] = []
+
+    def place(
+        self, rows: Iterable[int], choices: Sequence[tuple[str, int]], sign: int | None = None
+    ) -> bool:
+        """Place one of these (text, column) in the first of the rows in which one is free, with a
+        blank on both sides; returns whether there is one."""
+        _, width = self._free.shape
+        for row in rows:
+            for text, column in choices:
+                around = slice(max(column - 1, 0), column + len(text) + 1)
+                if 0 <= column <= width - len(text) and self._free[row, around].all():
+                    self.placed.append(Words(row, column, text, sign))
+                    self._free[row, around] = False
+                    return True
+        return False
+
+
 def words_in(chart: Plot, best: str, best_row: int | None, pins: Sequence[Pin] = ()) -> list[Words]:
     """The words for which there is room: each is whole, and covers neither a line nor other words.
 
     ``best``: the words for the best value, for its row. ``pins``: the newest first; each stands in
     its column, as near to a line as it can.
     """
-    placed: list[Words] = []
     height, width = chart.codes.shape
-    free = chart.codes == 0
-
-    def place(
-        rows: Iterable[int], choices: Sequence[tuple[str, int]], sign: int | None = None
-    ) -> bool:
-        """Place one of these (text, column) in the first of the rows in which one is free, with a
-        blank on both sides; returns whether there is one."""
-        for row in rows:
-            for text, column in choices:
-                around = slice(max(column - 1, 0), column + len(text) + 1)
-                if 0 <= column <= width - len(text) and free[row, around].all():
-                    placed.append(Words(row, column, text, sign))
-                    free[row, around] = False
-                    return True
-        return False
-
+    room = _Room(chart.codes)
     if chart.cut is not None:
         # From the edge of the picture that the line comes from.
         rows = range(height) if chart.cut.above else range(height - 1, -1, -1)
-        place(rows, [(EARLIER, max(chart.cut.column - len(EARLIER), 0))])
+        room.place(rows, [(EARLIER, max(chart.cut.column - len(EARLIER), 0))])
     if best_row is not None:
-        place([best_row], [(best, column) for column in range(1, max(width - len(best), 1))])
+        room.place([best_row], [(best, column) for column in range(1, max(width - len(best), 1))])
     n_pinned = 0
     for pin in pins:
-        column = chart.column(pin.x)
-        if not 0 <= column < width or n_pinned == PINNED:
-            continue
-        lit = np.flatnonzero(chart.codes[:, column])
-        if not lit.size:
-            continue
-        away = np.abs(np.arange(height)[:, None] - lit).min(axis=1)
-        nearest = np.argsort(away, kind="stable").tolist()
-        is_placed = False
-        if height >= ROOM_FOR_WORDS and cell_len(pin.text) == len(pin.text):
-            after = (f"{pin.sign} {pin.text}", column)
-            before = (f"{pin.text} {pin.sign}", column - len(pin.text) - 1)
-            is_placed = place(nearest, [after, before], column)
-        is_beside_another = any(
-            words.sign is not None and abs(words.sign - column) <= 1 for words in placed
-        )
-        if not is_placed and not is_beside_another:
-            is_placed = place(nearest, [(pin.sign, column)], column)
-        n_pinned += is_placed
-    return placed
+        if n_pinned < PINNED:
+            n_pinned += _place_pin(chart, room, pin)
+    return room.placed
+
+
+def _place_pin(chart: Plot, room: _Room, pin: Pin) -> bool:
+    """Place a pin with its words, or if there is no room its sign alone; returns whether it has a
+    place."""
+    height, width = chart.codes.shape
+    column = chart.column(pin.x)
+    if not 0 <= column < width:
+        return False
+    lit = np.flatnonzero(chart.codes[:, column])
+    if not lit.size:
+        return False
+    away = np.abs(np.arange(height)[:, None] - lit).min(axis=1)
+    nearest = np.argsort(away, kind="stable").tolist()
+    if height >= ROOM_FOR_WORDS and cell_len(pin.text) == len(pin.text):
+        after = (f"{pin.sign} {pin.text}", column)
+        before = (f"{pin.text} {pin.sign}", column - len(pin.text) - 1)
+        if room.place(nearest, [after, before], column):
+            return True
+    signs = [words.sign for words in room.placed if words.sign is not None]
+    if any(abs(sign - column) <= 1 for sign in signs):
+        return False  # two signs beside each other would look like one
+    return room.place(nearest, [(pin.sign, column)], column)
 
 
 def ticks_below(ticks: Sequence[tuple[int, str]], left: int, width: int) -> str:
