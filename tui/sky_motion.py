@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from wikitopics.session.analysis.article_map import ArticleMap
 from wikitopics.session.storage.places import Places
-from wikitopics.tui.sky import Counts, flown
+from wikitopics.tui.sky import Counts
 from wikitopics.tui.sky_index import UNITS, Articles, Topics, Window
 
 DRIFT_SECONDS = 2.5
@@ -32,6 +32,13 @@ AWAY = 0.22
 """How far away a flight begins, as a part of the window."""
 TAIL = (0.02, 0.04, 0.06)
 """How far behind it the dots of its tail are, as parts of its flight."""
+
+
+def flown(start: Places, end: Places, part: float) -> Places:
+    """Where articles are at this part, from 0 to 1, of their flight, which slows down."""
+    eased = 1 - (1 - part) ** 3
+    way = end.astype(np.float64) - start
+    return np.rint(start + eased * way).astype(np.uint16)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,25 +11,27 @@ from rich.style import Style
 from wikitopics.tui.sky import (
     ASCII_SIGN,
     SIGN,
-    TITLE,
-    WRITTEN,
     Counts,
     Overlay,
     Written,
-    are_titled,
-    carried,
     cells_of,
-    clear_of,
     drawn,
-    flown,
     framed,
     levels_of,
     lines,
+)
+from wikitopics.tui.sky_index import FEW, MOST_ZOOM, Articles, Window, nearest_to, toward
+from wikitopics.tui.sky_motion import flown
+from wikitopics.tui.sky_texts import (
+    TITLE,
+    WRITTEN,
+    are_titled,
+    carried,
+    clear_of,
     named,
     taken_by,
     titled,
 )
-from wikitopics.tui.sky_index import FEW, MOST_ZOOM, Articles, Window, nearest_to, toward
 
 SIZE = (40, 12)
 AREA_OF = np.array([0, 1, 2, 0, 1])

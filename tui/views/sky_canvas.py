@@ -16,7 +16,6 @@ from wikitopics.tui.inks import Drawn, Line, coloured, name
 from wikitopics.tui.sky import (
     MOVING,
     SIGN,
-    TITLE,
     Counts,
     Frame,
     Overlay,
@@ -27,6 +26,7 @@ from wikitopics.tui.sky import (
 )
 from wikitopics.tui.sky_index import NOWHERE, UNITS, Window
 from wikitopics.tui.sky_motion import Drift, Flight, Sky, bright
+from wikitopics.tui.sky_texts import TITLE
 from wikitopics.tui.text import cut, visible
 
 AREAS = len(COLOURS)

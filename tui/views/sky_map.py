@@ -13,26 +13,24 @@ from textual.timer import Timer
 
 from wikitopics.session.analysis.article_map import ArticleMap, why_no_map
 from wikitopics.session.errors import SessionError
-from wikitopics.session.naming import WORD_SEPARATOR, parts
-from wikitopics.session.records import ArticleRow, TopicRow
-from wikitopics.session.storage.places import Places
+from wikitopics.session.records import ArticleRow
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.atlas import Direction
 from wikitopics.tui.background import Work, run_in_background
 from wikitopics.tui.inks import Line, area_ink, marks_of
 from wikitopics.tui.session_view import MIXED, Leading, SessionView
-from wikitopics.tui.sky import (
-    Counts,
-    Written,
+from wikitopics.tui.sky import Counts, Written
+from wikitopics.tui.sky_index import UNITS, Articles, Window, nearest_to, toward
+from wikitopics.tui.sky_motion import Drift, Flight, Sky, set_out
+from wikitopics.tui.sky_texts import (
     are_titled,
     carried,
     clear_of,
     named,
     taken_by,
     titled,
+    topic_names,
 )
-from wikitopics.tui.sky_index import UNITS, Articles, Window, nearest_to, toward
-from wikitopics.tui.sky_motion import Drift, Flight, Sky, set_out
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import cut, nearness, plural, visible
 from wikitopics.tui.topic_order import matching
@@ -322,7 +320,7 @@ class SkyMap(SkyCanvas, can_focus=True):
                 written = [one._replace(ink="muted") for one in written]
             elif size[0] * size[1] * window.zoom**2 >= CELLS_FOR_TOPICS:
                 rows_placed = [rows[topic] for topic in placed]
-                written += _topic_names(rows_placed, places, counts, written)
+                written += topic_names(rows_placed, places, counts, written)
             numbers = lit
             if not len(lit) and are_titled(int(counts.dots.sum()), size):
                 numbers = sky.articles.within(window).numbers.astype(np.int64)
@@ -614,27 +612,6 @@ class SkyMap(SkyCanvas, can_focus=True):
         return [*above, *clear_of(names, [*above, *signs], width)]
 
 
-def _topic_names(
-    rows: Sequence[TopicRow], places: Places, counts: Counts, written: Sequence[Written]
-) -> list[Written]:
-    """The names of topics at their places, the largest first, where other texts leave room."""
-    by_share = sorted(range(len(rows)), key=lambda number: -rows[number].share)
-    return titled(
-        places[by_share],
-        [_brief(rows[number]) for number in by_share],
-        counts.window,
-        counts.size,
-        taken_by(written, counts),
-        centred=True,
-    )
-
-
 def _growth(sky: Sky) -> int:
     """A number that changes when there are `GROWN` times as many articles."""
     return round(math.log(max(len(sky), 1), GROWN))
-
-
-def _brief(row: TopicRow) -> str:
-    """The first two words of a topic's name."""
-    words = parts(row.name)[:2]
-    return WORD_SEPARATOR.join(words) if words else f"#{row.topic}"
