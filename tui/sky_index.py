@@ -34,7 +34,8 @@ FEW = 2_048
 """So many may always be."""
 FIRST_REACH = 4.0
 """How far the search for the next article begins to reach, in cell widths."""
-
+BOTH_SIDES = (-1.0, 1.0)
+"""As far to one side as to the other, in parts of this reach."""
 
 NOWHERE = np.empty((0, 2), np.uint16)
 """No places."""
@@ -160,7 +161,8 @@ class Articles:
             first_rows = np.array([first_row])
             last_rows = np.array([last_row])
         else:
-            first_rows = last_rows = np.arange(first_row, last_row + 1)
+            first_rows = np.arange(first_row, last_row + 1)
+            last_rows = first_rows
         begins = self._starts[first_rows * SQUARES + first_column].tolist()
         ends = self._starts[last_rows * SQUARES + last_column + 1].tolist()
         pieces = [slice(*span) for span in zip(begins, ends, strict=True) if span[0] < span[1]]
@@ -233,10 +235,10 @@ def toward(
         allowed = (ahead > 0) & (ahead >= least)
         return np.where(allowed, ahead + 2 * aside, np.inf)
 
-    x = (0.0, 1.0) if direction == "right" else (-1.0, 0.0) if direction == "left" else (-1.0, 1.0)
-    y = (0.0, 1.0) if direction == "up" else (-1.0, 0.0) if direction == "down" else (-1.0, 1.0)
+    ahead_only = (0.0, 1.0) if sign > 0 else (-1.0, 0.0)
+    sides = (ahead_only, BOTH_SIDES) if is_across else (BOTH_SIDES, ahead_only)
     for cost in (straight, any_ahead):
-        number = _least(articles, here, window, size, cost, (x, y))
+        number = _least(articles, here, window, size, cost, sides)
         if number is not None:
             return number
     return None
@@ -246,8 +248,7 @@ def nearest_to(
     articles: Articles, here: tuple[int, int], window: Window, size: tuple[int, int]
 ) -> int | None:
     """The number of the article nearest to a place, as seen on the screen."""
-    around = (-1.0, 1.0)
-    return _least(articles, here, window, size, np.hypot, (around, around))
+    return _least(articles, here, window, size, np.hypot, (BOTH_SIDES, BOTH_SIDES))
 
 
 def _least(

@@ -270,25 +270,7 @@ def _packed(
 
     A level is the logarithm of an article's rank in its topic.
     """
-    n = len(chosen)
-    left_out = []
-    if detail.titled < 1 and n:
-        has_title = ranks < np.sort(ranks)[int(detail.titled * n)]
-        told = int(has_title.sum())
-        left_out.append(f"{told:,} of them, the most typical of each topic, have titles here")
-    else:
-        has_title = np.ones(n, np.bool_)
-    titles = []
-    for i, number in enumerate(chosen.tolist()):
-        titles.append(_told(articles.titles[number], detail.title) if has_title[i] else "")
-    addresses: list[str] = []
-    if articles.addresses is not None:
-        if detail.address:
-            for i, number in enumerate(chosen.tolist()):
-                address = articles.addresses[number] if has_title[i] else None
-                addresses.append(_short(address, articles.titles[number], titles[i]))
-        else:
-            left_out.append("their addresses are left out")
+    titles, addresses, left_out = _texts(articles, chosen, ranks, detail)
     labels: list[dict[str, str]] = []
     label_of = np.empty(0, np.uint8)
     if articles.labels is not None:
@@ -298,7 +280,7 @@ def _packed(
     columns = _columns(articles.topics)[chosen]
     width = 1 if len(topics) < 255 else 2
     head = {
-        "n": n,
+        "n": len(chosen),
         "noun": _told(noun, LONGEST_NAME),
         "columns": columns.shape[1],
         "width": width,
@@ -329,6 +311,33 @@ def _packed(
     ]
     compressed = zlib.compress(b"".join(parts), 9)
     return base64.b64encode(compressed).decode(), left_out
+
+
+def _texts(
+    articles: Articles, chosen: NDArray[np.int64], ranks: NDArray[np.int64], detail: _Detail
+) -> tuple[list[str], list[str], list[str]]:
+    """The titles of the chosen articles, empty where there is no room for one; their addresses,
+    none if all are left out; and sentences about what is left out."""
+    n = len(chosen)
+    left_out = []
+    if detail.titled < 1 and n:
+        has_title = ranks < np.sort(ranks)[int(detail.titled * n)]
+        told = int(has_title.sum())
+        left_out.append(f"{told:,} of them, the most typical of each topic, have titles here")
+    else:
+        has_title = np.ones(n, np.bool_)
+    titles = []
+    for i, number in enumerate(chosen.tolist()):
+        titles.append(_told(articles.titles[number], detail.title) if has_title[i] else "")
+    addresses: list[str] = []
+    if articles.addresses is not None:
+        if detail.address:
+            for i, number in enumerate(chosen.tolist()):
+                address = articles.addresses[number] if has_title[i] else None
+                addresses.append(_short(address, articles.titles[number], titles[i]))
+        else:
+            left_out.append("their addresses are left out")
+    return titles, addresses, left_out
 
 
 def coloured(
