@@ -283,7 +283,7 @@ class Stream:
 
     def done(self) -> bool:
         """Whether the session has ended: nothing is left to train on, or the limit is reached."""
-        if not self._trained_all() or self.renewal.is_left:
+        if not self._trained_all() or self.progress.stale or self.renewal.is_left:
             return False
         return self._last_work_on_map() is None
 
