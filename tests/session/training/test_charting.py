@@ -15,6 +15,8 @@ from wikitopics.session.storage.places import rows_of
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.recorded import renew_proportions
 from wikitopics.session.system import TrainerLock
+from wikitopics.session.storage.writer import Changes, SessionWriter
+from wikitopics.session.training.charting import Charting
 
 LDA = (MODELS["lda"],)
 
@@ -152,3 +154,29 @@ def test_a_damaged_map_is_refused(finished, damage):
     sql(finished, damage)
     with SessionReader(finished) as reader, pytest.raises(Damaged):
         chart(reader, "lda")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE blocks SET articles = 1000000000000000",
+        "UPDATE blocks SET articles = 1000000",
+        "UPDATE blocks SET articles = articles + 1",
+        "UPDATE blocks SET page_ids = NULL",
+    ],
+)
+def test_no_room_is_made_for_articles_that_a_session_does_not_hold(finished, damage):
+    sql(finished, damage)
+    with SessionReader(finished) as reader, pytest.raises(Damaged, match="blocks"):
+        MapFollower("lda").read(reader)
+
+
+def test_articles_are_placed_however_little_time_there_is(finished):
+    sql(finished, "DELETE FROM places")
+    with contextlib.closing(SessionWriter(finished)) as store:
+        (layout,) = store.layouts("lda")
+        charting = Charting(store, lambda number: None)
+        blocks = store.unplaced("lda", layout.articles, 10**6)
+        changes = Changes()
+        assert not charting.place(0.0, changes)
+        assert [row[1] for row in changes.places] == [blocks[0][0]]
