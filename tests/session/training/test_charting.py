@@ -180,3 +180,20 @@ def test_articles_are_placed_however_little_time_there_is(finished):
         changes = Changes()
         assert not charting.place(0.0, changes)
         assert [row[1] for row in changes.places] == [blocks[0][0]]
+
+
+def test_a_session_without_places_of_topics_gets_its_map_before_it_ends(sessions, corpus):
+    path = sessions("s", model=LDA)
+    driver = Driver(path, corpus)
+    while driver.trainer.progress.articles < 192:
+        driver.act()
+    driver.trainer.commit(0.0, 0)
+    driver.close()
+    # As in a session of 1.1 that was stopped between two snapshots.
+    sql(path, "DELETE FROM areas")
+    sql(path, "DELETE FROM snapshots WHERE articles >= 192")
+    Driver(path, corpus, limit=192).run()
+    with SessionReader(path) as reader:
+        assert reader.progress().finished
+        assert chart(reader, "lda")["unplaced"] == []
+    Driver(path, corpus).run()
