@@ -2,6 +2,7 @@
 
 import contextlib
 from random import Random
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -9,13 +10,13 @@ import pytest
 from tests.session.rows import sql
 from tests.session.training.driving import MODELS, Driver, chart
 from wikitopics.session.analysis.article_map import MapFollower, article_map, why_no_map
-from wikitopics.session.errors import Damaged, SessionError
+from wikitopics.session.errors import Damaged, NotNow, SessionError
 from wikitopics.session.storage.database import connect
 from wikitopics.session.storage.places import rows_of
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.recorded import renew_proportions
-from wikitopics.session.system import TrainerLock
 from wikitopics.session.storage.writer import Changes, SessionWriter
+from wikitopics.session.system import TrainerLock
 from wikitopics.session.training.charting import Charting
 
 LDA = (MODELS["lda"],)
@@ -197,3 +198,23 @@ def test_a_session_without_places_of_topics_gets_its_map_before_it_ends(sessions
         assert reader.progress().finished
         assert chart(reader, "lda")["unplaced"] == []
     Driver(path, corpus).run()
+
+
+def test_articles_that_could_not_be_read_are_read_later(finished, monkeypatch):
+    follower = MapFollower("lda")
+    with SessionReader(finished) as reader:
+        with monkeypatch.context() as patched:
+            patched.setattr(reader, "stored", Mock(side_effect=NotNow("busy")))
+            with pytest.raises(NotNow):
+                follower.read(reader)
+        found = follower.read(reader, seconds=60)
+        assert np.array_equal(found.places, article_map(reader, "lda").places)
+
+
+def test_a_text_has_no_place_on_a_map_that_was_dropped_meanwhile(finished):
+    follower = MapFollower("lda")
+    theta = np.eye(4)
+    with SessionReader(finished) as reader:
+        follower.read(reader)
+        sql(finished, "DELETE FROM layouts")
+        assert follower.place(reader, theta) is None
