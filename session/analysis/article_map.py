@@ -144,12 +144,15 @@ class MapFollower:
         return self._map
 
     def place(self, reader: SessionReader, theta: NDArray[np.floating]) -> Places | None:
-        """(n, 2) where texts with these proportions, (n, K), would lie; None if there is no map."""
+        """(n, 2) where texts with these proportions, (n, K), would lie on the map that was read
+        last; None if there is none, or no longer."""
         from wikitopics.model.near import Rows
 
-        if not self._layout:
-            return None
-        return self._opened(reader).placed(Rows.of(theta))
+        with reader.one_moment():
+            if not self._layout or reader.layout_in_force(self.model) != self._layout:
+                return None  # the next call of `read` takes note of the present one
+            landmarks = self._opened(reader)
+        return landmarks.placed(Rows.of(theta))
 
     def _note(self, reader: SessionReader) -> None:
         """Take note of new blocks, and of another layout."""
@@ -178,8 +181,9 @@ class MapFollower:
         while self._next < len(self._blocks):
             first = self._next
             wanted = self._starts[first] + PLACED_TOGETHER
-            self._next = int(np.searchsorted(self._starts[:-1], wanted))
-            self._place_blocks(reader, first, self._next)
+            last = int(np.searchsorted(self._starts[:-1], wanted))
+            self._place_blocks(reader, first, last)
+            self._next = last  # only now: if they cannot be read, a later call tries again
             if time.monotonic() >= end:
                 break
         self.is_complete = self._next == len(self._blocks)

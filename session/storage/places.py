@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.session.errors import Damaged
-from wikitopics.session.records import PositiveCount
+from wikitopics.session.records import Count, PositiveCount
 from wikitopics.session.storage.counts import MOST_BLOCKS
 from wikitopics.session.storage.database import WITH_MAP
 from wikitopics.session.storage.decoding import numbers
@@ -29,6 +29,8 @@ LARGEST_LAYOUT = 2**16
 """A layout of more landmarks is not read."""
 BYTES_OF_PLACE = 4
 """Two numbers of two bytes."""
+BYTES_OF_ID = 4
+"""The fewest bytes that the page id of a recorded article takes."""
 _PLACE = np.dtype("<u2")
 
 
@@ -157,7 +159,15 @@ class PlaceReader(RecordedReader):
     def blocks(self) -> list[tuple[int, int]]:
         """(the number of its first article, how many it has) of each block of recorded articles, in
         the order of the stream."""
-        return self.select("blocks", BLOCK, "ORDER BY first_seq", most=MOST_BLOCKS)
+        # What the file really holds bounds how much memory its articles will take.
+        size = "ifnull(length(page_ids), 0)"
+        rows = self.select("blocks", {**BLOCK, size: Count}, "ORDER BY first_seq", most=MOST_BLOCKS)
+        end = 0
+        for first, articles, size_of_ids in rows:
+            if first < end or articles * BYTES_OF_ID > size_of_ids:
+                raise Damaged("blocks.articles is out of range")
+            end = first + articles
+        return [(first, articles) for first, articles, _ in rows]
 
     def unplaced(self, model: str, layout: int, most: int) -> list[tuple[int, int]]:
         """Up to this many of those `blocks` of trained articles whose places among the landmarks of

@@ -119,11 +119,15 @@ class Charting:
 
     def choose(self, progress: Progress, changes: Changes, *, all_learnt: bool) -> None:
         """Choose landmarks for the models for which they are due, and begin to lay them out."""
-        for number in self._due(progress, all_learnt):
+        due = self._due(progress, all_learnt)
+        # All is read before anything slow: a stop during that leaves the store to others.
+        stored = [
+            self._store.proportions(self._models[number].name, held_out=True) for number in due
+        ]
+        for number, proportions in zip(due, stored, strict=True):
             self._wait(number, changes)
             topics = self._topic_places(number)
             assert topics is not None
-            proportions = self._store.proportions(self._models[number].name, held_out=True)
             n = len(proportions)
             wanted = n if all_learnt else max(LEAST_LANDMARKS, n // ARTICLES_OF_LANDMARK)
             chosen = chosen_landmarks(n, min(wanted, MOST_LANDMARKS))
@@ -151,7 +155,8 @@ class Charting:
 
     def place(self, seconds: float, changes: Changes) -> bool:
         """Place articles that have been committed without a place among the newest landmarks, the
-        newest first, for about this long; returns whether all have one then."""
+        newest first, for about this long, and at least one block of them; returns whether all have
+        one then."""
         end = time.monotonic() + seconds
         all_placed = True
         for number, spec in enumerate(self._models):
@@ -163,7 +168,8 @@ class Charting:
                 continue
             landmarks = self._opened(number, layout)
             for block in blocks:
-                if time.monotonic() >= end:
+                # Finding them may take longer than placing them should.
+                if changes.places and time.monotonic() >= end:
                     return False
                 stored = self._store.stored(spec.name, [block])
                 places = landmarks.placed(rows_of(stored.proportions))

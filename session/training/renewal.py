@@ -116,14 +116,19 @@ class Renewal:
 
     def renew_all(self, changes: Changes) -> None:
         """Infer all articles so far again, since the models' topics have started over."""
+        # Read before anything slow: a stop meanwhile leaves the store to others. The models have
+        # had all these documents in memory, too.
+        parts: list[tuple[list[int], Block]] = []
         first = 0
         last_part = False
         while not last_part:
             seqs, documents = self._store.recent(first, RENEWED_TOGETHER, self._progress.articles)
             last_part = len(seqs) < RENEWED_TOGETHER
             if seqs:
-                changes.renewed.append((seqs, self._inferred_now(documents)))
+                parts.append((seqs, documents))
                 first = seqs[-1] + 1
+        for seqs, documents in parts:
+            changes.renewed.append((seqs, self._inferred_now(documents)))
         self._progress.stale = False
 
     def _inferred_now(self, documents: Block) -> ArticleTopics:

@@ -258,6 +258,8 @@ class Stream:
     def _last_work_on_map(self) -> Work | None:
         """What is left to do on the map of articles when all is learnt."""
         charting = self._charting
+        if self.progress.articles and self._curves.kept_at != self.progress.articles:
+            return Work(lambda _: self._keep_last_topics())
         if charting.due(self.progress, all_learnt=True):
             return Work(lambda _: self._choose_landmarks(all_learnt=True), on_committed=True)
         if charting.is_laying_out:
@@ -265,6 +267,11 @@ class Stream:
         if not self._all_placed:
             return Work(lambda _: self._place_articles(), on_committed=True)
         return None
+
+    def _keep_last_topics(self) -> None:
+        """Keep the topics as they are at the end, where their places begin the last layout."""
+        self._curves.keep_topics(self.progress.articles, self._changes)
+        self.dirty = True
 
     def _choose_landmarks(self, *, all_learnt: bool) -> None:
         self._charting.choose(self.progress, self._changes, all_learnt=all_learnt)
@@ -283,7 +290,7 @@ class Stream:
 
     def done(self) -> bool:
         """Whether the session has ended: nothing is left to train on, or the limit is reached."""
-        if not self._trained_all() or self.renewal.is_left:
+        if not self._trained_all() or self.progress.stale or self.renewal.is_left:
             return False
         return self._last_work_on_map() is None
 
@@ -479,8 +486,6 @@ class Stream:
         self._ended = True
         if not articles:
             return
-        if self._curves.kept_at != articles:
-            self._curves.keep_topics(articles, self._changes)
         if self._curves.measured_at != articles:
             self._measure(elapsed_seconds)
         if described(self.settings.source).own and len(self._held_out):

@@ -2,6 +2,7 @@
 
 import contextlib
 from random import Random
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -9,12 +10,14 @@ import pytest
 from tests.session.rows import sql
 from tests.session.training.driving import MODELS, Driver, chart
 from wikitopics.session.analysis.article_map import MapFollower, article_map, why_no_map
-from wikitopics.session.errors import Damaged, SessionError
+from wikitopics.session.errors import Damaged, NotNow, SessionError
 from wikitopics.session.storage.database import connect
 from wikitopics.session.storage.places import rows_of
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.recorded import renew_proportions
+from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.system import TrainerLock
+from wikitopics.session.training.charting import Charting
 
 LDA = (MODELS["lda"],)
 
@@ -150,3 +153,66 @@ def test_a_damaged_map_is_refused(finished, damage):
     sql(finished, damage)
     with SessionReader(finished) as reader, pytest.raises(Damaged):
         chart(reader, "lda")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE blocks SET articles = 1000000000000000",
+        "UPDATE blocks SET articles = 1000000",
+        "UPDATE blocks SET articles = articles + 1",
+        "UPDATE blocks SET page_ids = NULL",
+    ],
+)
+def test_no_room_is_made_for_articles_that_a_session_does_not_hold(finished, damage):
+    sql(finished, damage)
+    with SessionReader(finished) as reader, pytest.raises(Damaged, match="blocks"):
+        MapFollower("lda").read(reader)
+
+
+def test_articles_are_placed_however_little_time_there_is(finished):
+    sql(finished, "DELETE FROM places")
+    with contextlib.closing(SessionWriter(finished)) as store:
+        (layout,) = store.layouts("lda")
+        charting = Charting(store, lambda number: None)
+        blocks = store.unplaced("lda", layout.articles, 10**6)
+        changes = Changes()
+        assert not charting.place(0.0, changes)
+        assert [row[1] for row in changes.places] == [blocks[0][0]]
+
+
+def test_a_session_without_places_of_topics_gets_its_map_before_it_ends(sessions, corpus):
+    path = sessions("s", model=LDA)
+    driver = Driver(path, corpus)
+    while driver.trainer.progress.articles < 192:
+        driver.act()
+    driver.trainer.commit(0.0, 0)
+    driver.close()
+    # As in a session of 1.1 that was stopped between two snapshots.
+    sql(path, "DELETE FROM areas")
+    sql(path, "DELETE FROM snapshots WHERE articles >= 192")
+    Driver(path, corpus, limit=192).run()
+    with SessionReader(path) as reader:
+        assert reader.progress().finished
+        assert chart(reader, "lda")["unplaced"] == []
+    Driver(path, corpus).run()
+
+
+def test_articles_that_could_not_be_read_are_read_later(finished, monkeypatch):
+    follower = MapFollower("lda")
+    with SessionReader(finished) as reader:
+        with monkeypatch.context() as patched:
+            patched.setattr(reader, "stored", Mock(side_effect=NotNow("busy")))
+            with pytest.raises(NotNow):
+                follower.read(reader)
+        found = follower.read(reader, seconds=60)
+        assert np.array_equal(found.places, article_map(reader, "lda").places)
+
+
+def test_a_text_has_no_place_on_a_map_that_was_dropped_meanwhile(finished):
+    follower = MapFollower("lda")
+    theta = np.eye(4)
+    with SessionReader(finished) as reader:
+        follower.read(reader)
+        sql(finished, "DELETE FROM layouts")
+        assert follower.place(reader, theta) is None

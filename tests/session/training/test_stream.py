@@ -157,6 +157,22 @@ def test_topics_that_start_over_are_told_of_while_they_do_and_meet_anew(
     driver.close()
 
 
+def test_stored_topics_are_inferred_again_even_if_topics_start_over_in_the_last_minibatch(
+    sessions, corpus, starting_over
+):
+    options = {"model": (MODELS["lda"],), "documents": 657, "keep_articles": "top"}
+    longer = sessions("longer", **options)
+    Driver(longer, corpus).run()
+    with SessionReader(longer) as reader:
+        start = reader.started_over_at("lda")
+    path = sessions("s", **options)
+    Driver(path, corpus, limit=start).run()
+    with SessionReader(path) as reader:
+        assert reader.started_over_at("lda") == reader.progress().articles == start
+        assert reader.progress().finished
+        assert not reader.progress().stale
+
+
 def test_all_stored_topics_are_inferred_again_when_topics_start_over(
     sessions, corpus, starting_over, monkeypatch
 ):
