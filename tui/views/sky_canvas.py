@@ -24,7 +24,7 @@ from wikitopics.tui.sky import (
     drawn,
     framed,
 )
-from wikitopics.tui.sky_index import NOWHERE, UNITS, Window
+from wikitopics.tui.sky_index import NOWHERE, UNITS, Window, nearest_to
 from wikitopics.tui.sky_motion import Drift, Flight, Sky, bright
 from wikitopics.tui.sky_texts import TITLE
 from wikitopics.tui.text import cut, visible
@@ -146,9 +146,25 @@ class SkyCanvas(Drawn):
 
     def action_zoom(self, into: bool) -> None:
         target = self._target
-        here = self._here
-        middle = (target.x, target.y) if here is None else (here[0] / UNITS, here[1] / UNITS)
+        place = self._here or self._nearest_to_middle()
+        middle = (target.x, target.y)
+        if place is not None:
+            x, y = place
+            middle = (x / UNITS, y / UNITS)
         self._move_to(target.enlarged(ZOOM if into else 1 / ZOOM, middle))
+
+    def _nearest_to_middle(self) -> tuple[int, int] | None:
+        """The place of the article nearest to the middle, so that zooming in does not end where
+        there is none."""
+        if self.sky is None:
+            return None
+        target = self._target
+        middle = (round(target.x * UNITS), round(target.y * UNITS))
+        number = nearest_to(self.sky.articles, middle, target, self._room)
+        if number is None:
+            return None
+        x, y = self.sky.places[number].tolist()
+        return x, y
 
     def action_reset(self) -> None:
         self._move_to(Window())
