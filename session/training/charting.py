@@ -205,10 +205,6 @@ class Charting:
                 return True
         return False
 
-    def close(self) -> None:
-        """Let go of the thread, which ends once its present layout is done."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
-
 
 def with_places(layout: Layout, before: Layout | None) -> Layout:
     """A layout with the places of its landmarks.
