@@ -199,8 +199,9 @@ PATIENCE_SECONDS = 30.0
 
 
 def ask(path: Path, **columns: bool) -> None:
-    """Ask the trainer to pause (`paused`) or to resume, to `hurry`, or to `save`: to commit now
-    rather than within seconds, and to retry now if the wait is the trainer's own choice.
+    """Ask the trainer to pause (`paused`) or to resume, to `hurry`, to `lay_out` the maps anew, or
+    to `save`: to commit now rather than within seconds, and to retry now if the wait is the
+    trainer's own choice.
 
     Raises `NotRunning`.
     """

@@ -329,7 +329,7 @@ class Wikitopics(Host):
                 return self.latest is not None and self.latest.status.activity.pace > 0
             case "retry":
                 return self.latest is not None and self.latest.status.may_retry
-            case "pause" | "save" | "restart":
+            case "pause" | "save" | "restart" | "lay_out":
                 if self.why_idle(action):
                     return None  # shown as disabled; `on_key` says why
         return True
@@ -424,9 +424,11 @@ class Wikitopics(Host):
     def why_idle(self, action: str) -> str:
         """Why the key of this action would do nothing now; "" if it would do something."""
         status = None if self.latest is None else self.latest.status
-        if action in ("pause", "save"):
+        if action in ("pause", "save", "lay_out"):
             if status is None or not status.running:
-                return f"nothing to {action}: no trainer is running on this session"
+                return (
+                    f"nothing to {action.replace('_', ' ')}: no trainer is running on this session"
+                )
         elif action == "restart":
             if self.watched.awaited is not None:
                 return "nothing to start: the trainer is starting"
@@ -469,6 +471,12 @@ class Wikitopics(Host):
         """Have the trainer pause, or continue."""
         is_paused = self.latest is not None and self.latest.status.state == "paused"
         self._command(paused=not is_paused)
+
+    @write_action
+    def action_lay_out(self) -> None:
+        """Have the trainer lay out the map of articles anew."""
+        self._command(lay_out=True)
+        self.notify("the trainer lays out the map anew", timeout=5)
 
     @write_action
     def action_save(self) -> None:

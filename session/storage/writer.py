@@ -173,7 +173,7 @@ def create(
                         _insert_words(db, settings, beginning)
                     db.table("progress").insert(_progress_row(Progress(position=_stored(start)), 1))
                     db.table("control").insert(
-                        {"id": 1, "paused": 0, "save": 0, "stop": 0, "hurry": 0}
+                        {"id": 1, "paused": 0, "save": 0, "stop": 0, "hurry": 0, "lay_out": 0}
                     )
                     db.execute(f"PRAGMA user_version = {VERSION}")
                 connection.execute("PRAGMA journal_mode = WAL")
@@ -413,6 +413,8 @@ class ControlRequest:
     hurry: bool
     """Whether a source that spreads its articles over time should deliver them as fast as it
     can."""
+    lay_out: bool
+    """Whether the maps of articles should be laid out anew."""
 
 
 class HeartbeatWriter:
@@ -463,8 +465,8 @@ class HeartbeatWriter:
                 )
             requested = only_row(self._db.conn, "control", columns_of(ControlRequest))
             request = ControlRequest(**requested)
-            if request.save or request.hurry:
-                self._db.execute("UPDATE control SET save = 0, hurry = 0")
+            if request.save or request.hurry or request.lay_out:
+                self._db.execute("UPDATE control SET save = 0, hurry = 0, lay_out = 0")
         return request
 
     def event(self, level: str, message: str) -> None:

@@ -73,11 +73,17 @@ class Charting:
         """Of each model, the landmarks of its newest layout with places, and its `articles`."""
         self._restarted = [store.started_over_at(spec.name) for spec in self._models]
         """The articles after which each model's topics started over; 0: they have not."""
+        self._asked = False
+        """Whether somebody has asked for a new layout."""
         for number, spec in enumerate(self._models):
             stored = store.layouts(spec.name)
             self._layouts.append(stored[0] if stored else None)
             if stored and stored[0].places is None:
                 self._begin(number, stored[0], stored[1] if len(stored) > 1 else None)
+
+    def ask(self) -> None:
+        """Have landmarks chosen anew as soon as possible."""
+        self._asked = True
 
     def forget(self, number: int, articles: int, changes: Changes) -> None:
         """Forget the map of a model whose topics have started over after this many articles."""
@@ -112,7 +118,8 @@ class Charting:
                 # In a later pass, most stored proportions are of the topics before they started
                 # over until the documents have been read again.
                 since = max(newest, self._restarted[number] if progress.again else 0)
-                is_due = since < last_doubling(articles)
+                wanted_from = articles if self._asked else last_doubling(articles)
+                is_due = since < wanted_from
             if is_due and self._topic_places(number) is not None:
                 due.append(number)
         return due
@@ -120,6 +127,7 @@ class Charting:
     def choose(self, progress: Progress, changes: Changes, *, all_learnt: bool) -> None:
         """Choose landmarks for the models for which they are due, and begin to lay them out."""
         due = self._due(progress, all_learnt)
+        self._asked = False
         # All is read before anything slow: a stop during that leaves the store to others.
         stored = [
             self._store.proportions(self._models[number].name, held_out=True) for number in due

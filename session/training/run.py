@@ -174,6 +174,8 @@ class Run:
             self.stop("stopped by `wikitopics stop`")
         self._save_requested |= request.save
         self.feed.activity.own_wait &= not request.save
+        if request.lay_out:
+            self.stream.lay_out()
         if request.hurry:
             self.feed.activity.pace = 0.0
         if request.paused and not self.stopping.is_set():

@@ -231,6 +231,10 @@ class Stream:
         fed."""
         self._changes.reads_first_articles = True
 
+    def lay_out(self) -> None:
+        """Lay out the maps of articles anew, as soon as that is possible."""
+        self._charting.ask()
+
     def end_of_source(self) -> None:
         """Record that the source has ended: later passes follow, and the last minibatch may be
         short."""

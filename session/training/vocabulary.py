@@ -194,6 +194,9 @@ class VocabularyBuild:
         progress.lap = block.lap
         self._changes.first_articles.append(block)
 
+    def lay_out(self) -> None:
+        """Do nothing: there is no map yet."""
+
     def end_of_source(self) -> None:
         """Record that no articles follow: the present ones must do."""
         self._source_ended = True

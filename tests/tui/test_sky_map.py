@@ -237,6 +237,13 @@ async def test_a_session_that_is_gone_leaves_the_map_as_it_is(shown, tmp_path):
         assert len(sky.sky) == ARTICLES
 
 
+async def test_the_trainer_is_asked_for_another_layout(shown, placed, told):
+    async with shown(placed, size=(120, 40)) as (_, pilot):
+        await opened(pilot)
+        await pilot.press("D")
+        await seeing.until_true(lambda: told == [{"lay_out": True}])
+
+
 async def test_another_layout_is_seen_as_a_movement(shown, changing):
     async with shown(changing, size=(120, 40), words="lda 1,3") as (app, pilot):
         sky = await opened(pilot)

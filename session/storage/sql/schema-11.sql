@@ -69,4 +69,5 @@ CREATE TABLE runs (id INTEGER PRIMARY KEY, started_at REAL, ended_at REAL, first
 CREATE TABLE events (id INTEGER PRIMARY KEY, at REAL, level TEXT, message TEXT);
 CREATE TABLE heartbeat (id INTEGER PRIMARY KEY, at REAL, pid INTEGER, state TEXT, activity TEXT);
 CREATE TABLE flow (id INTEGER PRIMARY KEY, at REAL, crawl_rate REAL, train_rate REAL, queue INTEGER);
-CREATE TABLE control (id INTEGER PRIMARY KEY, paused INTEGER, save INTEGER, stop INTEGER, hurry INTEGER);
+CREATE TABLE control (id INTEGER PRIMARY KEY, paused INTEGER, save INTEGER, stop INTEGER, hurry INTEGER,
+    lay_out INTEGER);

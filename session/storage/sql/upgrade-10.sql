@@ -11,6 +11,8 @@ INSERT INTO told_topics SELECT model, topic, ifnull(lasting, name), alive FROM t
 DROP TABLE topic_names;
 ALTER TABLE progress ADD COLUMN stale INTEGER;
 UPDATE progress SET stale = 0;
+ALTER TABLE control ADD COLUMN lay_out INTEGER;
+UPDATE control SET lay_out = 0;
 CREATE TABLE layouts (model INTEGER, articles INTEGER, landmarks INTEGER, proportions BLOB, topics BLOB,
     places BLOB, PRIMARY KEY (model, articles));
 CREATE TABLE places (model INTEGER, first_seq INTEGER, layout INTEGER, data BLOB, PRIMARY KEY (model, first_seq));

@@ -292,6 +292,7 @@ def of_1_2(trained):
     for change in (
         "DROP TABLE reference",
         "ALTER TABLE progress DROP COLUMN stale",
+        "ALTER TABLE control DROP COLUMN lay_out",
         "DROP TABLE layouts",
         "DROP TABLE places",
         "ALTER TABLE snapshots DROP COLUMN shown_ids",

@@ -99,6 +99,23 @@ def test_a_map_grows_with_the_stream_and_drifts_from_where_it_was(sessions, corp
     assert max(moved) < 0.8, "nearer to where it was than to where others were"
 
 
+def test_a_layout_that_is_asked_for_comes_before_the_next_doubling(sessions, corpus):
+    driver = Driver(sessions("s", model=LDA), corpus)
+    while driver.trainer.progress.articles < 576:
+        driver.act()
+    driver.trainer.lay_out()
+    articles = driver.trainer.progress.articles
+    driver.act()
+    assert driver.trainer.progress.articles == articles
+    while driver.trainer.progress.articles == articles:
+        driver.act()
+    driver.trainer.commit(0.0, 0)
+    driver.trainer.commit(0.0, 0)
+    with SessionReader(driver.path) as reader:
+        assert articles in [layout.articles for layout in reader.layouts("lda")]
+    driver.close()
+
+
 def test_a_stored_place_goes_with_the_proportions_it_followed_from(finished):
     with SessionReader(finished) as reader:
         (layout,) = reader.layouts("lda")

@@ -193,6 +193,21 @@ async def test_a_source_that_is_slowed_down_can_be_hurried(trainer_of, memory):
     assert await trainer_of(memory, meanwhile=ask) == "enough"
 
 
+async def test_a_layout_that_is_asked_for_is_begun(trainer_of, memory, monkeypatch):
+    asked = []
+    monkeypatch.setattr(Stream, "lay_out", lambda stream: asked.append(stream))
+    memory.hang_at = 140
+
+    async def ask(run):
+        await memory.hanging.wait()
+        await asyncio.to_thread(control.ask, trainer_of.path, lay_out=True)
+        await until_true(lambda: asked == [run.stream])
+        run.stop("enough")
+
+    assert await trainer_of(memory, meanwhile=ask) == "enough"
+    assert len(asked) == 1
+
+
 async def test_a_save_that_is_asked_for_is_made_though_none_is_due(trainer_of, memory, monkeypatch):
     monkeypatch.setattr(Run, "commits_before", lambda *_: False)
     memory.hang_at = 140
