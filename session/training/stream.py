@@ -248,10 +248,11 @@ class Stream:
             if self.renewal.is_left:
                 return Work(lambda _: self._infer_again(), on_committed=self.renewal.needs_commit)
             return self._last_work_on_map()
-        if not self.renewal.renewing and self._charting.due(self.progress, all_learnt=False):
-            return Work(lambda _: self._choose_landmarks(all_learnt=False), on_committed=True)
         if not self.ready():
             return None
+        # Only before more is learnt: if this is the end, there is another layout, of more landmarks.
+        if not self.renewal.renewing and self._charting.due(self.progress, all_learnt=False):
+            return Work(lambda _: self._choose_landmarks(all_learnt=False), on_committed=True)
         # The articles to drop are chosen from those trained so far, independently of commits, and
         # those to infer or train on again are read from the file.
         begins_renewal = self.progress.renew_from == 0

@@ -83,12 +83,19 @@ def test_a_notebook_shows_the_map_itself_and_a_part_as_a_table(notes):
     assert kept._repr_html_() == cell
 
 
-def test_it_is_saved_as_a_page_or_a_picture(notes, tmp_path):
+@pytest.mark.interop
+@pytest.mark.parametrize("color", [None, "numbers"])
+def test_it_is_saved_as_a_picture(notes, tmp_path, color):
+    if color is not None:
+        color = np.arange(len(notes.documents())) / 7
+    notes.map(color=color).save(str(tmp_path / "map.PNG"))
+    assert (tmp_path / "map.PNG").read_bytes().startswith(b"\x89PNG")
+
+
+def test_it_is_saved_as_a_page(notes, tmp_path):
     places = notes.map()
     places.save(tmp_path / "map.html")
     assert (tmp_path / "map.html").read_text().startswith("<!doctype html>")
-    places.save(str(tmp_path / "map.PNG"))
-    assert (tmp_path / "map.PNG").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(ValueError, match=r"end the name of the map in \.html or \.png"):
         places.save(tmp_path / "map.pdf")
     with pytest.raises(ValueError, match=r"path: .* holds a session"):
@@ -111,15 +118,14 @@ def test_a_column_colours_documents_by_their_ids_or_by_their_order(notes, tmp_pa
 def test_numbers_become_a_scale(notes, tmp_path):
     n = len(notes.documents())
     for numbers, most in ((np.arange(n) / 7, len(SCALE)), (np.arange(n) % 3, 3)):
-        places = notes.map(color=numbers)
-        places.save(tmp_path / "map.png")
-        places.save(tmp_path / "map.html")
+        notes.map(color=numbers).save(tmp_path / "map.html")
         keys = keys_of((tmp_path / "map.html").read_text())
         assert len(keys) == most
         starts = [float(key.split()[0]) for key in keys]
         assert starts == sorted(starts)
 
 
+@pytest.mark.interop
 def test_names_in_the_picture_are_whole_apart_and_no_formulas(notes):
     from wikitopics.session.analysis.report.map_picture import drawn
 
