@@ -250,7 +250,7 @@ class Stream:
             return self._last_work_on_map()
         if not self.ready():
             return None
-        # Only before more is learnt: if this is the end, there is another layout, of more landmarks.
+        # Only before more is learnt: at the end there is another layout, of more landmarks.
         if not self.renewal.renewing and self._charting.due(self.progress, all_learnt=False):
             return Work(lambda _: self._choose_landmarks(all_learnt=False), on_committed=True)
         # The articles to drop are chosen from those trained so far, independently of commits, and
