@@ -317,8 +317,8 @@ class CountsReader(OpenedSession):
         if n_stored < len(seqs) or size > MOST_COMPARED:
             return
         for first, articles in rows:
-            numbers = first + np.arange(articles)
-            yield numbers, self.counted_documents(first, articles)
+            documents = self.counted_documents(first, articles)
+            yield first + np.arange(len(documents)), documents
         if kept:
             return
         held_out = self.held_out()
