@@ -357,7 +357,7 @@ def test_a_notebook_shows_tables_that_load_nothing_with_everything_escaped(notes
         own=(0.5,),
         titles=(hostile, "a title"),
     )
-    for page in (topic._repr_html_(), wt.stored.Topics([topic], notes, "lda")._repr_html_()):
+    for page in (topic._repr_html_(), wt.stored.topics.Topics([topic], notes, "lda")._repr_html_()):
         assert "&lt;script&gt;&amp;" in page
         assert " · <bdi>a title</bdi>" in page
         assert not any(part in page for part in ("<script", "\x1b", "\u202e"))

@@ -46,7 +46,8 @@ from wikitopics.session.settings import MOST_NUMBERS
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import Signals, acting_later, in_use, owner, owner_pid
 from wikitopics.session.training.vocabulary import file_documents
-from wikitopics.stored import StoredSession, check_collection, path_of, whole, wrong_type
+from wikitopics.stored import StoredSession
+from wikitopics.stored.arguments import check_collection, path_of, whole, wrong_type
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.building import VocabularyRecipe, build_vocabulary
 from wikitopics.vocab.vocabulary import VocabularyError

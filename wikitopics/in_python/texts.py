@@ -15,7 +15,7 @@ from wikitopics.crawler.texts.records import LONGEST_ID
 from wikitopics.session.analysis.frames import as_kept
 from wikitopics.session.errors import Say, SessionError
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.stored import cell, check_collection
+from wikitopics.stored.arguments import cell, check_collection
 
 _END = object()
 """Stands for the values that a column lacks at its end."""

@@ -15,7 +15,7 @@ from wikitopics.session.request import load_vocabulary
 from wikitopics.session.seeds import ids_of, parsed, unknown_words
 from wikitopics.session.training.first_texts import FIRST_TEXTS, short_texts
 from wikitopics.session.training.new_session import LEAST
-from wikitopics.stored import cell, whole, wrong_type
+from wikitopics.stored.arguments import cell, whole, wrong_type
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.building import VocabularyRecipe, document_limit
 from wikitopics.vocab.rules import Rule

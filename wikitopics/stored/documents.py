@@ -1,0 +1,244 @@
+"""The documents of a session in Python, and what it says about other texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal, overload
+
+import numpy as np
+
+from wikitopics.crawler.texts.kinds import MARKUP
+from wikitopics.extra import NOTEBOOK
+from wikitopics.model import Minibatch
+from wikitopics.session.analysis import frames, inference, listing, similar
+from wikitopics.session.analysis.described import described_topics
+from wikitopics.session.analysis.listing import Article
+from wikitopics.session.analysis.map_contents import map_contents
+from wikitopics.session.analysis.similar import Neighbour, Recorded
+from wikitopics.session.storage.block import Counted
+from wikitopics.session.storage.counts import KeptCounts
+from wikitopics.session.storage.reader import SessionReader
+from wikitopics.stored.arguments import cell, check_collection, whole, wrong_type
+from wikitopics.stored.opening import SessionFile
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from pandas import DataFrame
+    from scipy.sparse import csr_array
+
+    from wikitopics.crawler.page import Markup
+    from wikitopics.session.analysis.map_frame import MapFrame
+
+
+class DocumentMethods(SessionFile):
+    """What `StoredSession` says about documents and other texts."""
+
+    _recorded: Recorded | None = None
+    """What was read for `similar`, kept for its next call."""
+
+    def articles(
+        self,
+        topic: int | None = None,
+        limit: int = 20,
+        model: str | None = None,
+    ) -> list[Article]:
+        """The articles most about a topic, the most typical first: those with a large share of the
+        topic, while the share of a short article counts for less. If `topic` is None, the newest
+        articles, whatever their role."""
+        limit = whole("limit", limit, least=0)
+        if topic is not None:
+            topic = whole("topic", topic)
+        with self._reading(model) as (reader, name):
+            return listing.listed_articles(reader, name, topic, limit)
+
+    def infer(
+        self,
+        texts: Iterable[str | None],
+        model: str | None = None,
+        *,
+        markup: Markup | None = None,
+    ) -> NDArray[np.float32]:
+        """(D, K) topic proportions of texts, rows sum to 1. Many texts in one call are quicker than
+        one at a time.
+
+        ``markup``: "wikitext" or "html", to be removed first; None: as in the session's own texts.
+        A session of links takes texts with links in either markup, and recognises which of the two
+        it is.
+
+        A text without any word of the vocabulary, None or NaN, gets what the model expects of an
+        unread document.
+        """
+        _, theta = self._inferred(texts, model, markup)
+        return theta
+
+    def _inferred(
+        self,
+        texts: Iterable[str | None],
+        model: str | None,
+        markup: Markup | None,
+    ) -> tuple[list[Counted], NDArray[np.float32]]:
+        """(the known words of each text; what `infer` returns)."""
+        check_collection("texts", texts)
+        checked = list[str]()
+        for number, text in enumerate(map(cell, texts)):
+            if text is not None and not isinstance(text, str):
+                raise TypeError(
+                    f"texts: number {number} is of type {type(text).__name__}, not a string"
+                )
+            checked.append(text or "")
+        MARKUP.convert(markup)  # raises ValueError for an unknown one
+        with self._open() as reader:
+            name = reader.model_named(model)
+            proses = inference.proses(reader, checked, markup)
+            return inference.proportions(reader, name, reader.counter(), proses)
+
+    def similar(
+        self,
+        title: str | None = None,
+        limit: int = 20,
+        model: str | None = None,
+        *,
+        text: str | None = None,
+        markup: Markup | None = None,
+    ) -> list[Neighbour]:
+        """The articles most like the one with this title, or like any text, the most alike first:
+        trained ones and, once the session has ended, also the user's own held-out documents.
+        ``markup`` is the text's, as for `infer`. Raises ValueError for a text without any word of
+        the vocabulary.
+
+        `likeness` is from 0, no more alike than the average article, to 1, the same. It compares
+        topics and, in a session that has the words of all its articles, words.
+
+        The first call reads what is kept of all articles; later calls find it in memory until the
+        session changes.
+        """
+        if (title is None) == (text is None):  # neither, or both
+            raise ValueError("similar takes either a title or a text")
+        for argument, value in (("title", title), ("text", text)):
+            if not isinstance(value, str | None):
+                raise wrong_type(argument, "text", value)
+        limit = whole("limit", limit, least=1)
+        of_text: tuple[Counted, NDArray[np.float32]] | None = None
+        if text is not None:
+            (counted,), (theta,) = self._inferred([text], model, markup)
+            word_ids, _ = counted
+            if not len(word_ids):
+                raise ValueError("text contains no word of the session's vocabulary")
+            of_text = counted, theta
+        with self._reading(model) as (reader, name):
+            recorded = self._recorded_as_of_now(reader, name)
+            if of_text is not None:
+                counted, theta = of_text
+                return recorded.nearest(reader, theta, limit, counted)
+            row = recorded.row_of(reader, str(title))
+            if row is None:
+                raise similar.not_found(reader, str(title))
+            return recorded.nearest(reader, row, limit)
+
+    def _recorded_as_of_now(self, reader: SessionReader, model: str) -> Recorded:
+        """The recorded proportions: those in memory unless the session has changed since, or they
+        are another model's."""
+        recorded = self._recorded
+        if (
+            recorded is None
+            or recorded.model != model
+            or recorded.as_of.committed_at != reader.progress().committed_at
+        ):
+            recorded = Recorded(reader, model)
+            self._recorded = recorded
+        return recorded
+
+    @overload
+    def proportions(
+        self,
+        model: str | None = None,
+        *,
+        held_out: bool | None = None,
+        frame: Literal[False] = False,
+    ) -> tuple[csr_array, NDArray[np.int64]]: ...
+
+    @overload
+    def proportions(
+        self,
+        model: str | None = None,
+        *,
+        held_out: bool | None = None,
+        frame: Literal[True],
+    ) -> DataFrame: ...
+
+    def proportions(
+        self,
+        model: str | None = None,
+        *,
+        held_out: bool | None = None,
+        frame: bool = False,
+    ) -> tuple[csr_array, NDArray[np.int64]] | DataFrame:
+        """(scipy CSR (D, K) float32, (D,) page ids): the topic proportions of every trained
+        article, if they are recorded; with `held_out`, also those of the user's own held-out
+        documents, which the finished model has inferred.
+
+        With `frame`, a pandas table with a column for each topic; held-out documents are in it
+        unless `held_out` is False. Every one of your own documents has a row, in the order in which
+        they were given; the row is empty (NaN) for a document without proportions, such as a text
+        without any known word. The index is that of the Series given to `train`, otherwise `id` if
+        every document has a unique one, otherwise `page_id`.
+
+        Those of your own documents are what `infer` returns for the same texts once the session has
+        ended: half of the absolute differences is at most 0.02, since at most 0.03 of a row is not
+        recorded. Until then, as in a crawl, each article has at most its 16 largest proportions,
+        to within 0.008. Those under 0.005 are not recorded; in a model of over 100 topics, this
+        limit is lower: half of what each topic would have if all were equal. These proportions
+        date from the article's latest training; those of the newest 20,000 articles were updated
+        each time the session doubled in size. A row sums to 1 minus what was not recorded.
+        """
+        if held_out is None:
+            held_out = frame  # by default, a table has them, and a matrix does not
+        with self._reading(model) as (reader, name):
+            if frame:
+                return frames.as_frame(reader, name, held_out=held_out)
+            return frames.as_csr(reader, name, held_out=held_out)
+
+    def documents(self, model: str | None = None) -> DataFrame:
+        """A pandas table of the documents with the largest topic of each: `topic`, `name`, `share`
+        (its proportion), `area` and `area_name`. Rows and index are those of
+        `proportions(frame=True)`; a row without proportions is empty.
+        """
+        with self._reading(model) as (reader, name):
+            frame = frames.as_frame(reader, name, held_out=True)
+            return frames.largest_topics(frame, described_topics(reader, name))
+
+    def map(self, model: str | None = None, *, color: object = None) -> MapFrame:
+        """The map of articles as a pandas table: `page_id`, `title`, `x` and `y` from 0 to 1
+        (upwards), `topic`, the largest, and `area`, empty for a topic that is not in use. Articles
+        are in the order of reading; your own documents have the rows and the index of
+        `documents()`, or are numbered from 0 if they have no ids.
+
+        A notebook shows the map, to be zoomed and searched; its `save` writes it as a page
+        (`.html`) or, with the extra `report`, a picture (`.png`).
+
+        ``color``: what to colour by instead of areas: a column such as ``frame["label"]``, whose
+        index has the documents' ids (of other articles, their `page_id`), or a value for each
+        document, in order. Numbers become a scale of seven parts.
+
+        Raises `SessionError` if the session has no map of articles.
+        """
+        if NOTEBOOK.missing():
+            raise ValueError(NOTEBOOK.needed("map()"))
+        from wikitopics.session.analysis.map_frame import MapFrame
+
+        with self._open() as reader:
+            of_model = map_contents(reader, reader.model_named(model))
+            documents = frames.documents_of(reader)
+        return MapFrame(of_model, documents, color)
+
+    def counts(self) -> tuple[Minibatch, NDArray[np.int64]]:
+        """(word counts, (D,) page ids) of all documents, held-out ones first, if the session has
+        kept them: of your own documents, with several passes, or with `--keep-counts`. A model's
+        `learn` and `infer` take them unchanged.
+        """
+        with self._open(), KeptCounts(self.path) as kept:
+            documents = kept.documents(0, len(kept))
+        return documents.minibatch(), documents.page_ids
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "_recorded": None}  # read again by the receiver
