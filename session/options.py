@@ -104,6 +104,14 @@ KEEP_COUNTS = Option(
     "own documents are always kept, except with --keep-articles none.",
     default=False,
 )
+NO_SNIPPETS = Option(
+    bool,
+    "no_snippets",
+    "Keep nothing of the texts of your own documents. Otherwise, the session keeps the first 300 "
+    "characters of each, to show what it is about; none with --keep-articles top or none, and "
+    "never those of a wiki's articles.",
+    default=False,
+)
 PASSES = _count(
     "passes",
     "Read all documents N times, each time in a different order; for texts, word counts and dump "
@@ -162,6 +170,7 @@ KEPT: Options = (
     DOCUMENTS,
     KEEP_ARTICLES,
     KEEP_COUNTS,
+    NO_SNIPPETS,
     PASSES,
     REPLICAS,
     TOKENS,

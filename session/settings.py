@@ -15,7 +15,14 @@ from wikitopics.model import KindError, kinds
 from wikitopics.model.options import Value
 from wikitopics.option import Option, OptionValues
 from wikitopics.session.errors import BadUsage, Damaged, MissingKind, SessionError, did_you_mean
-from wikitopics.session.options import KEEP_COUNTS, PASSES, REPLICAS
+from wikitopics.session.options import (
+    KEEP_ARTICLES,
+    KEEP_COUNTS,
+    NO_SNIPPETS,
+    PASSES,
+    REPLICAS,
+)
+from wikitopics.session.sources import described
 
 if TYPE_CHECKING:
     import numpy as np
@@ -390,6 +397,12 @@ class Settings(OptionValues):
     def keeps_counts(self) -> bool:
         """Whether the session keeps its word counts: for other sessions, or to read them again."""
         return self[KEEP_COUNTS] or self[PASSES] > 1
+
+    @property
+    def keeps_snippets(self) -> bool:
+        """Whether the session keeps the beginnings of the user's own documents."""
+        is_own = described(self.source).own
+        return is_own and self[KEEP_ARTICLES] == "all" and not self[NO_SNIPPETS]
 
     def as_json(self) -> dict[str, Any]:
         """Plain values for the store; `decode_settings` is the inverse."""

@@ -15,6 +15,8 @@ from wikitopics.session.errors import Damaged
 from wikitopics.session.records import Text
 from wikitopics.session.storage.decoding import from_json, pack_arrays, unpack_arrays
 
+LONGEST_SNIPPET = 300
+"""The most characters that are kept of an article's text."""
 Counted = tuple[NDArray[np.int32], NDArray[np.int32]]
 """The word ids of an article, and their counts."""
 
@@ -40,6 +42,8 @@ class Block:
     ids: tuple[str, ...] | None = None
     """The articles' ids in their own collection, "" for a document without one; None: the source
     has no ids."""
+    snippets: tuple[str, ...] | None = None
+    """The first `LONGEST_SNIPPET` characters of each text; None: nothing is kept of the texts."""
     lexicon: tuple[str, ...] | None = None
     """If there is no vocabulary yet: the words that ``word_ids`` refer to, and maybe others. None:
     the ids refer to the session's vocabulary."""
@@ -70,6 +74,9 @@ class Block:
         ids = None
         if self.ids is not None:
             ids = tuple([self.ids[row] for row in chosen])
+        snippets = None
+        if self.snippets is not None:
+            snippets = tuple([self.snippets[row] for row in chosen])
         return Block(
             self.page_ids[rows],
             self.revision_ids[rows],
@@ -78,6 +85,7 @@ class Block:
             self.word_ids[elements],
             self.counts[elements],
             ids,
+            snippets,
             self.lexicon,
             self.unread,
         )
@@ -89,8 +97,8 @@ class Block:
         return self.take(np.flatnonzero(chosen)), self.take(np.flatnonzero(~chosen))
 
     def nameless(self) -> "Block":
-        """The same articles without titles and ids, which `articles` has."""
-        return replace(self, titles=("",) * len(self), ids=None)
+        """The same articles without titles and ids, which `articles` has, and without snippets."""
+        return replace(self, titles=("",) * len(self), ids=None, snippets=None)
 
     def minibatch(self) -> Minibatch:
         """The word counts in the form that models take."""
@@ -122,7 +130,10 @@ class Block:
 
     @staticmethod
     def of_pages(
-        pages: Sequence[Page], counted: Sequence[Counted], lexicon: tuple[str, ...] | None = None
+        pages: Sequence[Page],
+        counted: Sequence[Counted],
+        lexicon: tuple[str, ...] | None = None,
+        snippets: tuple[str, ...] | None = None,
     ) -> "Block":
         """A block of these pages; ``counted``: for each page the ids of its words, and their
         counts."""
@@ -136,6 +147,7 @@ class Block:
             np.concatenate([nothing, *(word_ids for word_ids, _ in counted)]),
             np.concatenate([nothing, *(counts for _, counts in counted)]),
             tuple(page.id or "" for page in pages) if has_ids else None,
+            snippets,
             lexicon,
         )
 
@@ -158,6 +170,8 @@ class Block:
         }
         if self.ids is not None:
             arrays["ids"] = _as_json(self.ids)
+        if self.snippets is not None:
+            arrays["snippets"] = _as_json(self.snippets)
         return pack_arrays(arrays)
 
     @staticmethod
@@ -176,6 +190,9 @@ class Block:
         ids = _texts(arrays, "ids", place) if "ids" in arrays else None
         if ids is not None and len(ids) != len(titles):
             raise Damaged(f"{place} has ids of another number of articles")
+        snippets = _texts(arrays, "snippets", place) if "snippets" in arrays else None
+        if snippets is not None:
+            check_snippets(snippets, len(titles), place)
         n = len(titles)
         any_number = np.iinfo(np.int64)
         most = np.iinfo(np.int32).max
@@ -201,6 +218,7 @@ class Block:
             word_ids.astype(np.int32),
             counts.astype(np.int32),
             ids,
+            snippets,
             lexicon,
         )
 
@@ -250,6 +268,11 @@ class Block:
             ids = []
             for part in parts:
                 ids += part.ids or [""] * len(part)  # an empty part may lack ids
+        snippets: list[str] | None = None
+        if any(part.snippets is not None for part in parts):
+            snippets = []
+            for part in parts:
+                snippets += part.snippets or [""] * len(part)
         lengths = [np.diff(part.indptr) for part in parts]
         return Block(
             np.concatenate([part.page_ids for part in parts]),
@@ -259,6 +282,7 @@ class Block:
             np.concatenate([part.word_ids for part in parts]),
             np.concatenate([part.counts for part in parts]),
             None if ids is None else tuple(ids),
+            None if snippets is None else tuple(snippets),
             unread=frozenset().union(*(part.unread for part in parts)),
         )
 
@@ -285,6 +309,14 @@ def ascends(values: NDArray[Any], indptr: NDArray[np.int64]) -> bool:
     inner_starts = indptr[(indptr > 0) & (indptr < len(values))]
     rises[inner_starts - 1] = True  # from the end of a row to the start of the next
     return bool(rises.all())
+
+
+def check_snippets(snippets: Sequence[str], n: int, place: str) -> None:
+    """Raise `Damaged` unless these are ``n`` snippets."""
+    if len(snippets) != n:
+        raise Damaged(f"{place} has snippets of another number of articles")
+    if any(len(snippet) > LONGEST_SNIPPET for snippet in snippets):
+        raise Damaged(f"{place} has a snippet that is too long")
 
 
 def _as_json(texts: tuple[str, ...]) -> NDArray[np.uint8]:

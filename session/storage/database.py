@@ -53,6 +53,8 @@ WITH_REFERENCE = 11
 """The first format with reference articles, and with the words that are shown of topics."""
 WITH_MAP = 11
 """The first format with places of articles."""
+WITH_SNIPPETS = 11
+"""The first format with snippets."""
 
 _ORDER = "by_topic_of_model_"
 """How the names of the indexes of `order_by_topic` begin."""

@@ -34,6 +34,7 @@ from wikitopics.session.storage.decoding import columns_of
 from wikitopics.session.storage.files import draft_of
 from wikitopics.session.storage.models import ModelReader
 from wikitopics.session.storage.places import PlaceReader
+from wikitopics.session.storage.snippets import SnippetReader
 from wikitopics.session.storage.topics import TopicReader
 from wikitopics.session.system import UNKNOWN, Process, in_use, owner_pid
 
@@ -65,9 +66,9 @@ HEARTBEAT = {
 """The columns from which a `Heartbeat` is read."""
 
 
-class SessionReader(ModelReader, TopicReader, PlaceReader, CountsReader):
-    """Everything that can be asked of a session. Models, topics, articles and word counts have
-    their own modules."""
+class SessionReader(ModelReader, TopicReader, PlaceReader, SnippetReader, CountsReader):
+    """Everything that can be asked of a session. Models, topics, articles, snippets and word
+    counts have their own modules."""
 
     def heartbeat(self) -> Heartbeat:
         """The last heartbeat of a trainer; in the state "new" if there never was one."""

@@ -36,7 +36,7 @@ from wikitopics.session.records import (
     TrainerActivity,
 )
 from wikitopics.session.settings import Settings
-from wikitopics.session.storage import articles, places, recorded, topics
+from wikitopics.session.storage import articles, places, recorded, snippets, topics
 from wikitopics.session.storage.articles import LARGEST_RELEASED, ArticleTopics
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.counts import WordCounts, encode_block
@@ -317,14 +317,15 @@ class SessionWriter(SessionReader):
             rows["reference"].append({"documents": block.nameless().to_bytes()})
         next_seq = self.next_seq
         for block, role, _ in changes.articles:
+            counts = replace(block, snippets=None)
             if role == "trained" and keeps_articles:
-                rows["recent"].append(articles.recent_row(block, next_seq))
+                rows["recent"].append(articles.recent_row(counts, next_seq))
             if role != "skipped" and settings.keeps_counts:
                 rows["kept_counts"].append(
-                    {"id": next_seq, "articles": len(block), "documents": block.to_bytes()}
+                    {"id": next_seq, "articles": len(block), "documents": counts.to_bytes()}
                 )
             if role == "held_out":
-                rows["held_out"].append({"documents": block.to_bytes()})
+                rows["held_out"].append({"documents": counts.to_bytes()})
             next_seq += len(block)
         return rows
 
@@ -343,6 +344,7 @@ class SessionWriter(SessionReader):
                 articles.insert_articles(db, block, role, present, numbers)
             if present is not None and present.proportions:
                 recorded.insert_block(db, block, present.proportions, next_seq)
+            snippets.insert_snippets(db, block, next_seq)
             next_seq = numbers.stop
         for seqs, present in changes.renewed:
             articles.renew_topics(db, seqs, present)

@@ -18,6 +18,7 @@ from wikitopics.crawler.page import Page, Skip, SourceInfo
 from wikitopics.crawler.source import Activity, FetchedPages, Job, Lack, Position, Source, Stretch
 from wikitopics.session.errors import SessionError, errors_of
 from wikitopics.session.storage.block import Block
+from wikitopics.session.storage.snippets import snippet_of
 from wikitopics.session.training.rates import RateMeter
 from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied, Workers
 from wikitopics.vocab import Vocabulary
@@ -39,7 +40,7 @@ Wall-clock time would blame a page for a busy machine, or for a trainer that was
 """
 EMPTY = Block.concatenate([])
 
-_worker: tuple[Vocabulary | Rule, SourceInfo] | None = None
+_worker: tuple[Vocabulary | Rule, SourceInfo, bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +56,9 @@ class CountedJob:
     """The job's articles, if these are still to be counted, one at a time: see `count_job`."""
 
 
-def start_worker(words: Sequence[str], info: SourceInfo) -> None:
+def start_worker(words: Sequence[str], info: SourceInfo, keeps_snippets: bool = False) -> None:
     """Prepare a worker process; ``words`` are the lines of a vocabulary, or of a rule alone.
+    ``keeps_snippets``: whether the blocks have the beginnings of the texts.
 
     With a rule alone, every word is counted.
     """
@@ -66,7 +68,7 @@ def start_worker(words: Sequence[str], info: SourceInfo) -> None:
     rule.words("")  # loads the segmenter now: if that fails, no page is to blame
     has_words = len(words) > len(rule.lines)  # the first rule has no line of its own
     vocabulary = Vocabulary.from_lines(words) if has_words else rule
-    _worker = (vocabulary, info)
+    _worker = (vocabulary, info, keeps_snippets)
 
 
 def count_job(job: Job, *, counts: bool = True) -> CountedJob:
@@ -75,7 +77,7 @@ def count_job(job: Job, *, counts: bool = True) -> CountedJob:
     Without ``counts``: the articles themselves, and everything else about the job.
     """
     assert _worker is not None
-    vocabulary, info = _worker
+    vocabulary, info, keeps_snippets = _worker
     blocks: list[Block] = []
     skips: Counter[Skip] = Counter()
     pages: list[Page] = []
@@ -86,7 +88,7 @@ def count_job(job: Job, *, counts: bool = True) -> CountedJob:
     def count() -> None:
         signal.setitimer(signal.ITIMER_VIRTUAL, CALL_SECONDS)
         try:
-            blocks.append(count_pages(pages, vocabulary, info))
+            blocks.append(count_pages(pages, vocabulary, info, keeps_snippets))
         finally:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         pages.clear()
@@ -116,23 +118,28 @@ def count_job(job: Job, *, counts: bool = True) -> CountedJob:
 pages_of_job = partial(count_job, counts=False)
 
 
-def count_pages(pages: Sequence[Page], vocabulary: Vocabulary | Rule, info: SourceInfo) -> Block:
+def count_pages(
+    pages: Sequence[Page],
+    vocabulary: Vocabulary | Rule,
+    info: SourceInfo,
+    keeps_snippets: bool = False,
+) -> Block:
     """The word counts of ``pages``, in order; a page without a known word is kept as an empty row.
 
     With only a rule, every word is known, and the block has its own lexicon.
     """
+    rule = vocabulary if isinstance(vocabulary, Rule) else vocabulary.rule
+    if rule.of_titles:
+        texts = ["\n".join(page_links(page, info)) for page in pages]
+    else:
+        texts = [prose(page, info) for page in pages]
+    snippets = tuple(map(snippet_of, texts)) if keeps_snippets else None
     if isinstance(vocabulary, Rule):
         lexicon = Lexicon(vocabulary)
-        counted = [lexicon.count(_text(page, info, vocabulary)) for page in pages]
-        return Block.of_pages(pages, counted, lexicon.words)
-    counted = [vocabulary.count(_text(page, info, vocabulary.rule)) for page in pages]
-    return Block.of_pages(pages, counted)
-
-
-def _text(page: Page, info: SourceInfo, rule: Rule) -> str:
-    """The text in which ``rule`` finds the page's words: its prose, or one line for each title
-    linked to."""
-    return "\n".join(page_links(page, info)) if rule.of_titles else prose(page, info)
+        counted = [lexicon.count(text) for text in texts]
+        return Block.of_pages(pages, counted, lexicon.words, snippets)
+    counted = [vocabulary.count(text) for text in texts]
+    return Block.of_pages(pages, counted, snippets=snippets)
 
 
 def skipped(page: Page, reason: str) -> str:
@@ -141,9 +148,14 @@ def skipped(page: Page, reason: str) -> str:
     return f"page {page.page_id} ({page.title[:100]!r}) is skipped: {reason}"
 
 
-def counting_workers(words: Sequence[str], info: SourceInfo, number: int) -> Workers:
+def counting_workers(
+    words: Sequence[str],
+    info: SourceInfo,
+    number: int,
+    keeps_snippets: bool = False,
+) -> Workers:
     """Processes on this machine that count with the vocabulary whose lines are ``words``."""
-    return Workers(number, start_worker, (tuple(words), info))
+    return Workers(number, start_worker, (tuple(words), info, keeps_snippets))
 
 
 WaitsFor = Literal["network", "parsing"]

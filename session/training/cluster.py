@@ -151,9 +151,9 @@ class _Counting:
     worker, which may have other users' work in memory.
     """
 
-    def __init__(self, words: tuple[str, ...], info: SourceInfo) -> None:
+    def __init__(self, words: tuple[str, ...], info: SourceInfo, keeps_snippets: bool) -> None:
         self.versions = versions_in_use(Vocabulary.from_lines(words))
-        self.workers = counting_workers(words, info, MOST_PROCESSES)
+        self.workers = counting_workers(words, info, MOST_PROCESSES, keeps_snippets)
         self.used = time.monotonic()
 
 
@@ -221,6 +221,7 @@ class Cluster(Pool):
         vocabulary: Vocabulary,
         info: SourceInfo,
         activity: Activity,
+        keeps_snippets: bool = False,
     ) -> None:
         self.workers = 0
         """How many workers there are."""
@@ -228,7 +229,7 @@ class Cluster(Pool):
         self._activity = activity
         self._n_words = len(vocabulary)
         self._versions = versions_in_use(vocabulary)
-        self._initial = pickle.dumps((vocabulary.lines, info))
+        self._initial = pickle.dumps((vocabulary.lines, info, keeps_snippets))
         self.jobs = 0
         self._end: asyncio.Future[SessionError]
         self._client: Any = None

@@ -127,11 +127,13 @@ async def open_source(
     say: Say,
     specs: Sequence[ModelSpec] = (),
     cluster: str | None = None,
+    keeps_snippets: bool = False,
 ) -> Opened:
     """Contact the source; raises its errors. Models like ``specs`` are compiled meanwhile.
 
     With only a rule, every word is counted. ``cluster``: the address of the cluster whose workers
-    count; None: processes on this machine count.
+    count; None: processes on this machine count. ``keeps_snippets``: whether the blocks have the
+    beginnings of the texts.
     """
     sources.check_identity(kind, identity)
     if isinstance(kind, Counts):
@@ -153,9 +155,10 @@ async def open_source(
         info = await open_with_retries(source, say)
         # The few articles from which a vocabulary is built are counted on this machine.
         if cluster is not None and isinstance(vocabulary, Vocabulary):
-            pool: Pool = await far_pool(cluster, vocabulary, info, source, say)
+            pool: Pool = await far_pool(cluster, vocabulary, info, source, say, keeps_snippets)
         else:
-            pool = counting_workers(vocabulary.lines, info, min(os.cpu_count() or 1, MOST_WORKERS))
+            number = min(os.cpu_count() or 1, MOST_WORKERS)
+            pool = counting_workers(vocabulary.lines, info, number, keeps_snippets)
     except BaseException:
         await source.close()
         raise
@@ -168,13 +171,14 @@ async def far_pool(
     info: SourceInfo,
     source: Source,
     say: Say,
+    keeps_snippets: bool,
 ) -> Pool:
     """The workers of a cluster, once there are any."""
     try:
         from wikitopics.session.training.cluster import Cluster
     except ModuleNotFoundError:
         raise BadUsage(DASK.needed(CLUSTER.flag)) from None
-    cluster = Cluster(address, vocabulary, info, source.activity)
+    cluster = Cluster(address, vocabulary, info, source.activity, keeps_snippets)
     await asyncio.to_thread(cluster.connect)
     say(f"counting on a cluster: {cluster.jobs} threads on {cluster.workers} workers")
     return cluster

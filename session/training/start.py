@@ -200,6 +200,7 @@ async def open_session(
             say,
             settings.models,
             cluster,
+            settings.keeps_snippets,
         )
         opened.push_async_callback(source.feed.close)
         start = source.info.start

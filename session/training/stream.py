@@ -6,7 +6,7 @@ interrupted and resumed run does exactly what an uninterrupted one does. Times a
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -204,7 +204,8 @@ class Stream:
 
     def _hold_out(self, documents: Block) -> None:
         """Add documents to those that only serve to measure."""
-        self._held_out = Block.concatenate([self._held_out, documents])
+        without_texts = replace(documents, snippets=None)
+        self._held_out = Block.concatenate([self._held_out, without_texts])
         self._measured_on = None
         self._changes.articles.append((documents, "held_out", None))
         self.progress.held_out += len(documents)

@@ -24,6 +24,7 @@ def settings():
             "documents": 10,
             "keep_articles": "all",
             "keep_counts": False,
+            "no_snippets": False,
             "passes": 1,
             "replicas": 0,
             "vocab_articles": 10_000,

@@ -16,4 +16,5 @@ UPDATE control SET lay_out = 0;
 CREATE TABLE layouts (model INTEGER, articles INTEGER, landmarks INTEGER, proportions BLOB, topics BLOB,
     places BLOB, PRIMARY KEY (model, articles));
 CREATE TABLE places (model INTEGER, first_seq INTEGER, layout INTEGER, data BLOB, PRIMARY KEY (model, first_seq));
+CREATE TABLE snippets (first_seq INTEGER PRIMARY KEY, articles INTEGER, data BLOB);
 UPDATE metrics SET metric = 'npmi_held_out' WHERE metric = 'npmi'

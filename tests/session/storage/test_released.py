@@ -293,6 +293,7 @@ def of_1_2(trained):
         "DROP TABLE reference",
         "ALTER TABLE progress DROP COLUMN stale",
         "ALTER TABLE control DROP COLUMN lay_out",
+        "DROP TABLE snippets",
         "DROP TABLE layouts",
         "DROP TABLE places",
         "ALTER TABLE snapshots DROP COLUMN shown_ids",

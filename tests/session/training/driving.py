@@ -113,6 +113,16 @@ def chart(reader, model):
     }
 
 
+def snippets_by_page(reader):
+    """What is kept of each document, whatever its number in the session."""
+    kept = []
+    for columns in reader.all_articles(trained_only=False):
+        seqs, page_ids, *_ = columns
+        found = reader.snippets(seqs)
+        kept += [(page, found.get(seq)) for seq, page in zip(seqs, page_ids, strict=True)]
+    return sorted(kept)
+
+
 def account(path):
     """All that must not depend on interruptions, beside the models."""
     with SessionReader(path) as reader:
@@ -139,6 +149,7 @@ def account(path):
             ],
             "word counts": counts.to_bytes(),
             "reference": reader.reference().to_bytes(),
+            "snippets": snippets_by_page(reader),
             "trained": of_role["trained"],
             "held_out": of_role["held_out"],
             "skipped": sorted(of_role["skipped"]),

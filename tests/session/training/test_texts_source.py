@@ -13,6 +13,7 @@ from contextlib import closing, suppress
 import pytest
 
 from wikitopics.crawler.texts.kinds import Texts
+from wikitopics.session.storage.reader import SessionReader
 
 WORDS = [
     "river",
@@ -81,11 +82,14 @@ def test_every_document_once_with_its_id_also_when_the_run_is_resumed(cli, docs)
 
 
 def stream_of(session):
-    """What was read in which order, what is held out, and what each model made of it."""
+    """What was read in which order, what is held out and kept of the texts, and what each model
+    made of it."""
     with closing(sqlite3.connect(session)) as db:
         articles = "SELECT seq, page_id, title, id, words, role FROM articles ORDER BY seq"
         metrics = "SELECT articles, metric, value FROM metrics ORDER BY 1, 2"
-        return [db.execute(query).fetchall() for query in (articles, metrics)]
+        stream = [db.execute(query).fetchall() for query in (articles, metrics)]
+    with SessionReader(session) as reader:
+        return [*stream, list(reader.each_snippet())]
 
 
 def many_records(folder):

@@ -1,0 +1,105 @@
+"""The beginnings of the user's own documents: the table `snippets`."""
+
+import zlib
+from collections.abc import Collection, Iterator, Sequence
+from sqlite3 import Connection
+from typing import Any
+
+from wikitopics.session.errors import Damaged
+from wikitopics.session.records import PositiveCount
+from wikitopics.session.storage.block import LONGEST_SNIPPET, Block, check_snippets
+from wikitopics.session.storage.database import SMALL, WITH_SNIPPETS
+from wikitopics.session.storage.opened import OpenedSession
+
+_BYTES = 4 * LONGEST_SNIPPET + 1
+"""The most bytes of a snippet and the end of its line."""
+_ROW = {"first_seq": PositiveCount, "articles": PositiveCount, "data": Any}
+_AT_ONCE = 2048
+"""The most articles of a row."""
+_QUICK = 1
+"""The level of compression: higher ones take several times as long, and save a tenth."""
+
+
+def snippet_of(text: str) -> str:
+    """What is kept of a text: its first characters, each white space as one space."""
+    beginning = text.lstrip()[: 4 * LONGEST_SNIPPET]
+    return " ".join(beginning.split())[:LONGEST_SNIPPET].rstrip()
+
+
+def insert_snippets(db: Connection, block: Block, first_seq: int) -> None:
+    """Add those of articles with the numbers from ``first_seq`` on, if any are kept."""
+    if block.snippets is None:
+        return
+    for start in range(0, len(block), _AT_ONCE):
+        some = block.snippets[start : start + _AT_ONCE]
+        lines = "\n".join(some).encode("utf-8", "replace")
+        packed = zlib.compress(lines, _QUICK)
+        db.execute("INSERT INTO snippets VALUES (?, ?, ?)", [first_seq + start, len(some), packed])
+
+
+class SnippetReader(OpenedSession):
+    """Questions about snippets."""
+
+    def has_snippets(self) -> bool:
+        """Whether the session has the snippets of any documents."""
+        if self._format() < WITH_SNIPPETS:
+            return False
+        return bool(self._rows("SELECT 1 FROM snippets LIMIT 1"))
+
+    def snippets(self, seqs: Collection[int]) -> dict[int, str]:
+        """The snippets of the articles with these numbers, as far as they are kept."""
+        if self._format() < WITH_SNIPPETS:
+            return {}
+        found: dict[int, str] = {}
+        # The row that was read last has the articles from ``first`` on.
+        first = 0
+        row: Sequence[str] = ()
+        for seq in sorted(seqs):
+            if not first <= seq < first + len(row):
+                rows = self._snippet_rows(
+                    "WHERE first_seq <= ? ORDER BY first_seq DESC LIMIT 1", [seq]
+                )
+                if not rows:
+                    continue
+                first, row = rows[0]
+            if seq < first + len(row) and row[seq - first]:
+                found[seq] = row[seq - first]
+        return found
+
+    def each_snippet(self) -> Iterator[tuple[int, str]]:
+        """(the number of the article, its snippet), in the order of the stream; articles without
+        one are left out."""
+        if self._format() < WITH_SNIPPETS:
+            return
+        last = 0
+        after_it = "WHERE first_seq > ? ORDER BY first_seq LIMIT 1"
+        while rows := self._snippet_rows(after_it, [last]):
+            last, row = rows[0]
+            for seq, snippet in enumerate(row, start=last):
+                if snippet:
+                    yield seq, snippet
+
+    def _snippet_rows(
+        self, clause: str, parameters: Sequence[object]
+    ) -> list[tuple[int, Sequence[str]]]:
+        """(first number, snippets) of the rows that an SQL clause chooses."""
+        largest = SMALL + _BYTES * _AT_ONCE
+        rows = self.select("snippets", _ROW, clause, parameters, largest=largest)
+        return [(first, _unpacked(data, articles)) for first, articles, data in rows]
+
+
+def _unpacked(data: object, articles: int) -> Sequence[str]:
+    if not isinstance(data, bytes) or articles > _AT_ONCE:
+        raise Damaged("snippets.data is missing")
+    most = _BYTES * articles
+    unpacker = zlib.decompressobj()
+    try:
+        lines = unpacker.decompress(data, most)
+        text = lines.decode()
+    except (zlib.error, UnicodeDecodeError):
+        raise Damaged("snippets.data is not text") from None
+    if not unpacker.eof:
+        raise Damaged("snippets.data is too long")
+    snippets = text.split("\n")
+    check_snippets(snippets, articles, "snippets.data")
+    return snippets
