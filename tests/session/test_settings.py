@@ -220,6 +220,7 @@ def test_a_new_session_stores_what_it_always_did():
         "replicas": 0,
         "keep_articles": "all",
         "keep_counts": False,
+        "no_snippets": False,
         "measured_every": 10_000,
     }
 

@@ -23,13 +23,13 @@ import os
 from wikitopics.crawler.page import SourceInfo
 from wikitopics.session.training import blocks as counting
 count = counting.count_pages
-def choosy(pages, vocabulary, info):
+def choosy(pages, *known):
     for page in pages:
         if page.page_id == 700:
             os._exit(1)
         if page.page_id == 30:
             raise ValueError("&#999")
-    return count(pages, vocabulary, info)
+    return count(pages, *known)
 counting.count_pages = choosy
 counting.start_worker(words, info)
 """
@@ -109,7 +109,7 @@ async def test_no_more_parts_are_in_memory_than_workers_need(source, monkeypatch
 
 async def test_a_page_that_breaks_its_worker_is_left_out_alone(source, monkeypatch):
     def poisoned(number, _, known):
-        words, info = known
+        words, info, _ = known
         return Workers(number, exec, (POISONED, {"words": words, "info": info}))
 
     whole, _ = await read(source)

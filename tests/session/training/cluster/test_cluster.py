@@ -26,10 +26,10 @@ import os, sys
 if sys.argv[0] == "-m":  # the process that counts
     from wikitopics.session.training import blocks as counting
     count = counting.count_pages
-    def choosy(pages, vocabulary, info):
+    def choosy(pages, *known):
         if any(page.page_id == 200 for page in pages):
             os._exit(1)
-        return count(pages, vocabulary, info)
+        return count(pages, *known)
     counting.count_pages = choosy
 """
 
