@@ -171,7 +171,7 @@ async def far_pool(
     info: SourceInfo,
     source: Source,
     say: Say,
-    keeps_snippets: bool,
+    keeps_snippets: bool = False,
 ) -> Pool:
     """The workers of a cluster, once there are any."""
     try:
