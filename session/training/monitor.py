@@ -380,6 +380,8 @@ class Monitor:
             return Wait("saving the models has taken over a minute so far", failing=True)
         if saving >= SAVING_SECONDS:
             return Wait("the models to be saved")
+        if run.waits_for:
+            return Wait(run.waits_for)
         if source.trouble is not None:
             return Wait(source.trouble, source.waiting_until, failing=True)
         if source.waiting_for:

@@ -124,6 +124,8 @@ class Run:
         self._step_seconds: dict[bool, float] = {}
         """The duration of the last step with a measurement (True), which may be long, and without
         (False)."""
+        self.waits_for = ""
+        """What users wait for while the stream's present work is done, if that may take long."""
         self._save_requested = False
         self._saved_at = time.monotonic()
         self._saves_since = math.inf
@@ -294,6 +296,7 @@ class Run:
     async def do(self, work: Work) -> bool:
         """Do the stream's next work; False if a stop comes before it is done."""
         stream = self.stream
+        self.waits_for = work.waits_for
         began = time.monotonic()
         articles_before = stream.progress.articles
         self._step = asyncio.ensure_future(self._call(lambda: work.do(self.elapsed)))
@@ -302,6 +305,7 @@ class Run:
             return False
         self._step.result()  # raises its error
         self._step = None
+        self.waits_for = ""
         trained = stream.progress.articles - articles_before
         if trained:
             if not self._step_seconds:  # a run's first step is saved at once: people see it resume

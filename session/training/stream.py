@@ -49,6 +49,8 @@ class Work:
     """Whether the models are also evaluated, which may take as long as many steps."""
     on_committed: bool = False
     """Whether everything must be committed first."""
+    waits_for: str = ""
+    """What users wait for meanwhile, if it may take long: a noun phrase."""
 
 
 class Stream:
@@ -244,7 +246,11 @@ class Stream:
     def work(self) -> Work | None:
         """The work to do before more articles are fed; None if there is none."""
         if self.progress.stale:
-            return Work(lambda _: self._infer_all_again(), on_committed=True)
+            return Work(
+                lambda _: self._infer_all_again(),
+                on_committed=True,
+                waits_for="the earlier articles, whose topics are inferred again",
+            )
         if self._trained_all():
             if self.renewal.is_left:
                 return Work(lambda _: self._infer_again(), on_committed=self.renewal.needs_commit)
@@ -269,9 +275,16 @@ class Stream:
         if charting.due(self.progress, all_learnt=True):
             return Work(lambda _: self._choose_landmarks(all_learnt=True), on_committed=True)
         if charting.is_laying_out:
-            return Work(lambda _: charting.collect(self._changes, wait=True))
+            return Work(
+                lambda _: charting.collect(self._changes, wait=True),
+                waits_for="the map of articles, which is laid out",
+            )
         if not self._all_placed:
-            return Work(lambda _: self._place_articles(), on_committed=True)
+            return Work(
+                lambda _: self._place_articles(),
+                on_committed=True,
+                waits_for="the places of articles on the map",
+            )
         return None
 
     def _keep_last_topics(self) -> None:

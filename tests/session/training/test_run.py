@@ -35,6 +35,7 @@ from wikitopics.session import control
 from wikitopics.session.errors import DiskFull, SessionError
 from wikitopics.session.storage.writer import HeartbeatWriter, SessionWriter
 from wikitopics.session.training import blocks as feed_module
+from wikitopics.session.training import charting
 from wikitopics.session.training.blocks import JOBS_AHEAD
 from wikitopics.session.training.renewal import Renewal
 from wikitopics.session.training.run import Limits, Run, commit_due
@@ -206,6 +207,25 @@ async def test_a_layout_that_is_asked_for_is_begun(trainer_of, memory, monkeypat
 
     assert await trainer_of(memory, meanwhile=ask) == "enough"
     assert len(asked) == 1
+
+
+async def test_the_last_layout_is_what_is_waited_for(trainer_of, memory, monkeypatch):
+    is_laid_out = threading.Event()
+    really_with_places = charting.with_places
+
+    def with_places(*layouts):
+        is_laid_out.wait(60)
+        return really_with_places(*layouts)
+
+    monkeypatch.setattr(charting, "with_places", with_places)
+    awaited = "the map of articles, which is laid out"
+
+    async def look(run):
+        await until_true(lambda: status(trainer_of.path).waiting_for == awaited)
+        is_laid_out.set()
+
+    assert await trainer_of(memory, meanwhile=look) == "finished"
+    assert status(trainer_of.path).waiting_for is None
 
 
 async def test_a_save_that_is_asked_for_is_made_though_none_is_due(trainer_of, memory, monkeypatch):
