@@ -400,9 +400,9 @@ def _model_arrays(request: ExportRequest) -> "Mapping[str, NDArray[Any]]":
 
 @table(
     "map",
-    "Map: every article's place, as a page (html), or growing (svg)",
+    "Map: every article's place, as a page (html), a picture (png), or growing (svg)",
     "page_id title x y topic area",
-    formats=("csv", "tsv", "json", "parquet", "html", "svg"),
+    formats=("csv", "tsv", "json", "parquet", "html", "svg", "png"),
     optional={"id": has_ids},
     one_model=True,
     of_texts=True,

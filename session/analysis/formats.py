@@ -14,7 +14,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from wikitopics.extra import INTEROP, PARQUET
+from wikitopics.extra import INTEROP, PARQUET, REPORT
 from wikitopics.session.analysis.exports import TYPES, Batch, ExportRequest, Table, trained_model
 from wikitopics.session.errors import BadUsage
 
@@ -256,6 +256,16 @@ def _svg(table: Table, request: ExportRequest) -> Iterator[bytes]:
     yield _utf8(map_contents(request.reader, request.models[0]).growth())
 
 
+def _png(table: Table, request: ExportRequest) -> Iterator[bytes]:
+    """The map of articles as a picture. Raises `BadUsage` without the extra."""
+    if REPORT.missing():
+        raise BadUsage(REPORT.needed("--format png"))
+    from wikitopics.session.analysis.map_contents import map_contents
+    from wikitopics.session.analysis.report.map_picture import picture
+
+    yield picture(map_contents(request.reader, request.models[0]), labels=None, scale=())
+
+
 FORMATS = {
     form.name: form
     for form in (
@@ -265,6 +275,7 @@ FORMATS = {
         Format("parquet", "Parquet", ending=".parquet", stream=_parquet, binary=True),
         Format("html", "HTML page", ending=".html", stream=_html, binary=True),
         Format("svg", "animated SVG", ending=".svg", stream=_svg, binary=True),
+        Format("png", "picture", ending=".png", stream=_png, binary=True),
         Format("npz", "NumPy .npz", ending=".npz", stream=_npz, binary=True),
         Format("gensim", "gensim LdaModel, a folder", ending="-gensim", folder=_write_gensim),
         Format("ldavis", "LDAvis JSON", ending=".ldavis.json", stream=_ldavis),

@@ -2,6 +2,8 @@
 
 from xml.etree import ElementTree
 
+import pytest
+
 import wikitopics as wt
 
 
@@ -15,3 +17,17 @@ def test_the_growth_of_the_map_is_exported(trained, cli, tmp_path):
     areas = {area.name for area in wt.open(trained).areas() if not area.is_other}
     assert areas & set(texts)
     assert cli("export", "map", "--format", "svg").code == 0
+
+
+@pytest.mark.interop
+def test_the_map_is_exported_as_a_picture(trained, cli, tmp_path):
+    target = tmp_path / "map.png"
+    cli.ok("export", "map", "-o", target)
+    assert target.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_picture_needs_the_extra(trained, cli, one_line, tmp_path, monkeypatch):
+    monkeypatch.setattr("wikitopics.extra.Extra.missing", lambda extra: [extra.package])
+    outcome = cli("export", "map", "-o", tmp_path / "map.png")
+    one_line(outcome, 2)
+    assert "--format png needs matplotlib" in outcome.err
