@@ -332,6 +332,11 @@ def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabu
             raise BadUsage(
                 f"{VOCAB.flag} {name} is a vocabulary of titles: add {TOKENS.flag} {LINKS}"
             )
+        if vocabulary.rule.tokens and of_texts and not kind.own:
+            raise BadUsage(
+                f"{VOCAB.flag} {name} is a vocabulary of tokens, and --source {kind.name} has "
+                "texts: give another"
+            )
         return name, vocabulary
     try:
         rule = Rule.of_language(language)

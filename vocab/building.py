@@ -5,7 +5,7 @@ import math
 import operator
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from numbers import Real
@@ -80,16 +80,20 @@ class VocabularyRecipe:
         stop_words: Iterable[str] | None = None,
         *,
         digits: bool = False,
+        tokens: bool = False,
         **more: Any,
     ) -> Self:
         """For the language of this code, such as "de"; None: texts that may be English.
 
         ``stop_words`` take the place of the language's own. ``digits``: whether words may hold
-        digits. ``more``: the fields that are not as usual. Raises `UnseparatedWords`.
+        digits. ``tokens``: whether documents are lists of tokens, which are words as they are, and
+        so are stop words. ``more``: the fields that are not as usual. Raises `UnseparatedWords`.
         """
-        rule = Rule.of_language(code or "en", digits=digits)
+        rule = replace(Rule.of_language(code or "en", digits=digits), tokens=tokens)
         if stop_words is None:
             stop_words = ENGLISH_STOP_WORDS if rule.language == "en" else ()
+        if tokens:
+            return cls(rule, frozenset(stop_words), **more)
         # Each stop word as it is written, and as the rule's dictionary spells it, if it has one.
         left_out = {word.decode() for word in rule.words_between_spaces("\n".join(stop_words))}
         for stop_word in stop_words:

@@ -27,6 +27,9 @@ Rule 3, of Japanese, Chinese and Thai: rule 2, once `segmenters` have separated 
 Rule 2 "digits", for texts whose words may hold digits: 0 to 9 count as letters (``5g``,
 ``covid19``), but a word has a letter, too.
 
+Rule "tokens 2" and the like, of documents that are lists of tokens: tokens are taken as they are,
+and the rule named behind them says how a text that is not such a list is split.
+
 A file names its rule in a first line, ``# rule 2``, or ``# rule 2 tr`` where the language decides
 what a letter or an apostrophe means, and ``# rule 2 digits`` or ``# rule 2 tr digits`` where words
 may hold digits. ``# rule 3 ja (sudachipy 0.7.0, sudachidict_core 20261015)`` also tells what
@@ -38,7 +41,8 @@ regular expression takes five times as long over the same text.
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, Literal, Self
@@ -52,8 +56,11 @@ BY_DICTIONARY = 3
 LINKS: Final = "links"
 DIGITS: Final = " digits"
 """The end of a rule whose words may hold digits."""
+GIVEN: Final = "tokens "
+"""The beginning of a rule whose words are tokens that are taken as they are."""
 LONGEST_WORD = 40
 LONGEST_TITLE = 255
+_MOST_COUNT_DIGITS = 10
 SIGN = "# rule "
 """The beginning of a first line that names the rule."""
 _JOINERS = str.maketrans("", "", "\u200c\u200d")
@@ -63,9 +70,11 @@ _LANGUAGE = r"(?!digits)(?P<language>[a-z]{2,8})(?:-[a-z0-9]{1,8}){0,3}"
 _VERSIONS = r"(?P<versions>[A-Za-z0-9][A-Za-z0-9_., +!-]{,200})"
 FORM = (
     r"links"
-    r"|1"
+    rf"|(?P<tokens>{GIVEN})?(?:"
+    r"1"
     rf"|2(?: {_LANGUAGE})?(?P<digits> digits)?"
     rf"|3 (?P<unspaced>{'|'.join(segmenters.PACKAGES)})(?: \({_VERSIONS}\))?"
+    r")"
 )
 """How a rule is written, as a regular expression."""
 
@@ -314,7 +323,8 @@ def _from_first_letter(word: str) -> str:
 class Rule:
     """One rule, for one language if the rule depends on it. Make one with `parse` or `of_language`.
 
-    ``str`` writes it as a vocabulary's first line has it: "1", "2", "2 tr", "2 tr digits", "links".
+    ``str`` writes it as a vocabulary's first line has it: "1", "2", "2 tr", "2 tr digits", "links",
+    "tokens 2 en".
     """
 
     number: int | Literal["links"] = 1
@@ -322,6 +332,9 @@ class Rule:
     """One of `LANGUAGES` for rule 2, or of `segmenters.PACKAGES` for rule 3, else ""."""
     digits: bool = False
     """Whether words may hold digits."""
+    tokens: bool = False
+    """Whether the documents are lists of tokens, which are words as they are. What else the rule
+    says is then how a text is split."""
     versions: str = field(default="", compare=False)
     """What separated the words of the vocabulary when it was built; "" if that is not known."""
 
@@ -337,11 +350,14 @@ class Rule:
                 f"and a language ({', '.join(segmenters.PACKAGES)}), 2 with digits, as in 2 "
                 "digits, or links"
             )
-        if text == "1":
-            return cls()
+        tokens = form["tokens"] is not None
+        if text.removeprefix(GIVEN) == "1":
+            return cls(tokens=tokens)
         if form["unspaced"]:
-            return cls(BY_DICTIONARY, form["unspaced"], versions=form["versions"] or "")
-        return cls(NEWEST, _known(form["language"] or ""), digits=form["digits"] is not None)
+            versions = form["versions"] or ""
+            return cls(BY_DICTIONARY, form["unspaced"], tokens=tokens, versions=versions)
+        language = _known(form["language"] or "")
+        return cls(NEWEST, language, digits=form["digits"] is not None, tokens=tokens)
 
     @classmethod
     def of_language(cls, code: str, *, digits: bool = False) -> Self:
@@ -369,7 +385,7 @@ class Rule:
     def longest(self) -> int:
         """The most characters of a word; longer ones are addresses and hostile input, not words of
         any language."""
-        return LONGEST_TITLE if self.of_titles else LONGEST_WORD
+        return LONGEST_TITLE if self.of_titles or self.tokens else LONGEST_WORD
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -401,7 +417,7 @@ class Rule:
     def is_word(self, text: str) -> bool:
         """Whether ``text`` is exactly what `words` can return, as far as can be told without a
         dictionary."""
-        if self.of_titles:
+        if self.of_titles or self.tokens:
             return bool(text) and text == text.strip() and is_printable(text)
         in_text = text
         if self.number == 1:
@@ -413,14 +429,14 @@ class Rule:
     def is_phrase(self, text: str) -> bool:
         """Whether ``text`` is a word, or several with one space between each two and not too
         long."""
-        if self.of_titles or len(text) > LONGEST_TITLE:
+        if self.of_titles or self.tokens or len(text) > LONGEST_TITLE:
             return self.is_word(text)
         return all(map(self.is_word, text.split(" ")))
 
     def misread(self, word: str) -> str:
         """The word that this rule finds where a text has this word in capital letters. These have I
         for ı, which a rule that does not know that the text is Turkish reads as i."""
-        if self.number == NEWEST and not self.language:
+        if self.number == NEWEST and not self.language and not self.tokens:
             return word.replace("ı", "i")
         return word
 
@@ -430,12 +446,32 @@ class Rule:
             form += DIGITS
         if self.versions:
             form += f" ({self.versions})"
-        return form
+        return GIVEN + form if self.tokens else form
 
 
 def is_printable(text: str) -> bool:
     """Whether a word or a title can be shown in a line; it may have joiners."""
     return text.isprintable() or text.translate(_JOINERS).isprintable()
+
+
+def token_lines(tokens: Mapping[str, int] | Iterable[str]) -> str:
+    """Tokens as the text of a document, one a line: with their counts behind a tab, if these are
+    given."""
+    if isinstance(tokens, Mapping):
+        return "\n".join(f"{token}\t{count}" for token, count in tokens.items())
+    return "\n".join(tokens)
+
+
+def tokens_in(text: str) -> Counter[str]:
+    """The tokens of `token_lines`, and how often each is there: the inverse, but for the order. A
+    count that is none is taken for 1."""
+    tokens: Counter[str] = Counter()
+    for line in text.split("\n"):
+        token, _, count = line.partition("\t")
+        if token:
+            is_count = count.isascii() and count.isdecimal() and len(count) <= _MOST_COUNT_DIGITS
+            tokens[token] += int(count) if is_count else 1
+    return tokens
 
 
 def rule_of(lines: Sequence[str]) -> Rule:

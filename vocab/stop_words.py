@@ -38,14 +38,18 @@ def fault_of(
     """
     if rule.of_titles:
         return ""
+    if rule.tokens and not rule.is_word(word):
+        return "cannot be shown in a line"
     if len(word) > rule.longest:
         return f"has more than {rule.longest} letters"
     if _letters(word) < min_letters:
         return f"has fewer than {min_letters} letters"
     if not stop_words:
         return ""
-    if word in stop_words:
+    if word in stop_words or (rule.tokens and word.lower() in stop_words):
         return "is a stop word"
+    if rule.tokens:
+        return ""
     for part in word.split("'"):
         if _letters(part) >= min_letters and part not in stop_words:
             return ""

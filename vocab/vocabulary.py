@@ -60,6 +60,7 @@ class Lexicon:
 
 _DATA = resources.files("wikitopics.vocab") / "data"
 _MAX_FILE_BYTES = 64 * 2**20
+_MOST_COUNT = 2**31 - 1
 _SHOWN = 5
 """The most words that a `repr`, or a sentence, names."""
 
@@ -225,7 +226,7 @@ class Vocabulary:
 
     def as_read(self, word: str) -> str:
         """A word or a phrase as it is read in a text: "York's" as "york"; "" if it has no word."""
-        if self.rule.of_titles:
+        if self.rule.of_titles or (self.rule.tokens and word in self):
             return word
         return " ".join(self.split(word))
 
@@ -277,6 +278,23 @@ class Vocabulary:
         known = filter(None, found)
         numbers, counts = np.unique(np.fromiter(known, dtype=np.int32), return_counts=True)
         return numbers - np.int32(1), counts.astype(np.int32)
+
+    def count_tokens(
+        self, tokens: Iterable[str] | Mapping[str, int]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Count the vocabulary's words among tokens that are taken as they are: nothing is split,
+        folded or joined. A mapping has the count of each token.
+
+        Returns what `count` returns. A count is at most 2**31 - 1.
+        """
+        counts_of: Counter[int] = Counter()
+        for token, count in Counter(tokens).items():
+            number = self._numbers.get(token.encode("utf-8", "replace"))
+            if number is not None and count > 0:
+                counts_of[number - 1] += count
+        ids = sorted(counts_of)
+        counts = [min(counts_of[id], _MOST_COUNT) for id in ids]
+        return np.array(ids, np.int32), np.array(counts, np.int32)
 
     def _read(self, text: str) -> Iterable[bytes]:
         """The words of a text, with known phrases as one."""
@@ -424,8 +442,9 @@ def _checked(
 
 def _cure(line: str, rule: Rule) -> str:
     """What to do about a line that is not a word."""
-    if rule.of_titles:
-        return "expected one title per line"
+    if rule.of_titles or rule.tokens:
+        unit = "title" if rule.of_titles else "token"
+        return f"expected one {unit} per line, without blanks around it or control characters"
     composed = unicodedata.normalize("NFC", line)
     if line.startswith("#"):
         return f"a word rule is named in the first line, as `{SIGN}{NEWEST}`"

@@ -22,7 +22,7 @@ from wikitopics.session.storage.snippets import snippet_of
 from wikitopics.session.training.rates import RateMeter
 from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied, Workers
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.rules import Rule, rule_of
+from wikitopics.vocab.rules import Rule, rule_of, tokens_in
 from wikitopics.vocab.vocabulary import Lexicon
 
 # A job to word counts: the one step where the crawl meets the vocabulary.
@@ -131,6 +131,8 @@ def count_pages(
     rule = vocabulary if isinstance(vocabulary, Rule) else vocabulary.rule
     if rule.of_titles:
         texts = ["\n".join(page_links(page, info)) for page in pages]
+    elif rule.tokens:
+        texts = [page.text for page in pages]
     else:
         texts = [prose(page, info) for page in pages]
     snippets = tuple(map(snippet_of, texts)) if keeps_snippets else None
@@ -138,7 +140,10 @@ def count_pages(
         lexicon = Lexicon(vocabulary)
         counted = [lexicon.count(text) for text in texts]
         return Block.of_pages(pages, counted, lexicon.words, snippets)
-    counted = [vocabulary.count(text) for text in texts]
+    if rule.tokens:
+        counted = [vocabulary.count_tokens(tokens_in(text)) for text in texts]
+    else:
+        counted = [vocabulary.count(text) for text in texts]
     return Block.of_pages(pages, counted, snippets=snippets)
 
 
