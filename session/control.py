@@ -28,7 +28,7 @@ from wikitopics.session.errors import (
 )
 from wikitopics.session.naming import LONGEST_NAME, topic_name
 from wikitopics.session.paths import beside, is_at, log_file, no_session, session_folder
-from wikitopics.session.records import Status
+from wikitopics.session.records import SNAPSHOT_WORDS, Status, TopicRow
 from wikitopics.session.sources import described, run_options
 from wikitopics.session.storage.database import is_ours, remove_database
 from wikitopics.session.storage.files import last_line, make_folder, replacing
@@ -454,6 +454,48 @@ def rename(path: Path, model: str, topic: int, name: str) -> str:
     with SessionReader(path) as reader:
         names = reader.topic_names(model)
     return names[topic] if topic < len(names) else ""
+
+
+def topics_to_name(path: Path, model: str, *, every: bool, replace: bool) -> list[TopicRow]:
+    """The topics that are to get names, the largest first, with as many words as a snapshot has.
+
+    ``every``: also those that are not in use; ``replace``: also those that have given names.
+    """
+    from wikitopics.model.online import IN_USE
+
+    with SessionReader(path) as reader:
+        named = {} if replace else reader.names_given(model)
+        rows = [
+            row
+            for row in reader.topics(model, SNAPSHOT_WORDS)
+            if row.topic not in named and (every or row.share > IN_USE)
+        ]
+    return sorted(rows, key=lambda row: -row.share)
+
+
+def name_topics(
+    path: Path,
+    model: str,
+    rows: Iterable[TopicRow],
+    suggest: Callable[[TopicRow], str],
+    *,
+    replace: bool,
+) -> Iterator[tuple[TopicRow, str]]:
+    """Give topics the names that are suggested, and yield each topic with its new name; with "" if
+    it keeps its name, since none is suggested.
+
+    Without ``replace``, topics that have been named meanwhile are left out. Works beside a trainer.
+    Raises what ``suggest`` and `rename` raise; the names given so far stay.
+    """
+    for row in rows:
+        if not replace:
+            with SessionReader(path) as reader:
+                is_named = row.topic in reader.names_given(model)
+            if is_named:
+                continue
+        suggestion = suggest(row)
+        new_name = rename(path, model, row.topic, suggestion) if suggestion else ""
+        yield row, new_name
 
 
 def hide_topics(path: Path, model: str, topics: Sequence[int], hidden: bool) -> None:

@@ -66,6 +66,7 @@ SKLEARN = Extra(
 )
 NOTEBOOK = Extra("notebook", "pandas", "data frames and progress bars in Python")
 PARQUET = Extra("parquet", "pyarrow", "`export --format parquet`")
+EXCEL = Extra("excel", "xlsxwriter", "`export --format xlsx`")
 JAPANESE = Extra("ja", "sudachipy", "the words of Japanese")
 CHINESE = Extra("zh", "rjieba", "the words of Chinese")
 THAI = Extra("th", "nlpo3", "the words of Thai")
@@ -81,6 +82,7 @@ EXTRAS = (
     SKLEARN,
     NOTEBOOK,
     PARQUET,
+    EXCEL,
     JAPANESE,
     CHINESE,
     THAI,

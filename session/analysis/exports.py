@@ -116,7 +116,7 @@ class Table:
     """A function that returns the table's rows in a fixed order, in batches. If records are
     missing, the function raises the error before it returns the iterator: so nothing has been
     written by then."""
-    formats: tuple[str, ...] = ("csv", "tsv", "json", "parquet")
+    formats: tuple[str, ...] = ("csv", "tsv", "json", "parquet", "xlsx")
     """The formats it can be written in, the default one first."""
     optional: Mapping[str, Callable[[ExportRequest], bool]] = field(default_factory=dict)
     """Columns at the end that only some exports have, each with the condition."""
@@ -318,7 +318,7 @@ def _is_of_own_documents(request: ExportRequest) -> bool:
     "proportions",
     "Proportions: the topics of every article (npz: one model's, as CSR)",
     "page_id title model topic proportion",
-    formats=("csv", "tsv", "json", "parquet", "npz"),
+    formats=("csv", "tsv", "json", "parquet", "xlsx", "npz"),
     optional={"id": has_ids, "role": _is_of_own_documents},
     arrays=_proportions_matrix,
     everything="also include your own held-out documents in npz",
@@ -402,7 +402,7 @@ def _model_arrays(request: ExportRequest) -> "Mapping[str, NDArray[Any]]":
     "map",
     "Map: every article's place, as a page (html), a picture (png), or growing (svg)",
     "page_id title x y topic area",
-    formats=("csv", "tsv", "json", "parquet", "html", "svg", "png"),
+    formats=("csv", "tsv", "json", "parquet", "xlsx", "html", "svg", "png"),
     optional={"id": has_ids},
     one_model=True,
     of_texts=True,

@@ -16,6 +16,7 @@ from typing import Any
 
 from wikitopics.extra import INTEROP, PARQUET, REPORT
 from wikitopics.session.analysis.exports import TYPES, Batch, ExportRequest, Table, trained_model
+from wikitopics.session.analysis.spreadsheet import xlsx
 from wikitopics.session.errors import BadUsage
 
 # The model as gensim's own LdaModel, written by gensim.
@@ -273,6 +274,7 @@ FORMATS = {
         Format("tsv", "TSV", ending=".tsv", stream=partial(_table, "\t"), bom=True),
         Format("json", "JSON", ending=".json", stream=_json),
         Format("parquet", "Parquet", ending=".parquet", stream=_parquet, binary=True),
+        Format("xlsx", "spreadsheet", ending=".xlsx", stream=xlsx, binary=True),
         Format("html", "HTML page", ending=".html", stream=_html, binary=True),
         Format("svg", "animated SVG", ending=".svg", stream=_svg, binary=True),
         Format("png", "picture", ending=".png", stream=_png, binary=True),

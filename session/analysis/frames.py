@@ -13,8 +13,10 @@ from wikitopics.crawler.texts.kinds import BEFORE
 from wikitopics.extra import NOTEBOOK
 from wikitopics.session.analysis.comparison import compare
 from wikitopics.session.errors import BadUsage, Damaged
+from wikitopics.session.records import SHOWN_WORDS
 from wikitopics.session.sources import described
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.wording import APART, in_line
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Index
@@ -142,6 +144,30 @@ def largest_topics(frame: "DataFrame", topics: Sequence["Topic"]) -> "DataFrame"
     # Rows are found by their places, not by their labels, since labels may repeat.
     known = pd.DataFrame(columns, index=np.flatnonzero(has_proportions))
     return known.reindex(range(len(frame))).set_axis(frame.index)
+
+
+def topics_as_frame(topics: Sequence["Topic"]) -> "DataFrame":
+    """A row for each topic, in the order given. Raises `BadUsage` without pandas."""
+    try:
+        import pandas as pd
+    except ModuleNotFoundError:
+        raise BadUsage(NOTEBOOK.needed("topics(frame=True)")) from None
+    columns = {
+        "topic": [topic.number for topic in topics],
+        "name": pd.array([topic.name for topic in topics], dtype="str"),
+        "share": np.array([topic.share for topic in topics], np.float64),
+        "area": pd.array([topic.area for topic in topics], dtype="Int64"),
+        "area_name": pd.array([topic.area_name for topic in topics], dtype="str"),
+        "npmi": np.array([topic.npmi for topic in topics], np.float64),
+        "found": np.array([topic.found for topic in topics], np.float64),
+        "in_use": np.array([topic.in_use for topic in topics], np.bool_),
+        "hidden": np.array([topic.hidden for topic in topics], np.bool_),
+        "parent": pd.array([topic.parent for topic in topics], dtype="Int64"),
+        "words": pd.array([in_line(topic.words[:SHOWN_WORDS]) for topic in topics], dtype="str"),
+        "shown": pd.array([in_line(topic.shown) for topic in topics], dtype="str"),
+        "titles": pd.array([APART.join(topic.titles) for topic in topics], dtype="str"),
+    }
+    return pd.DataFrame(columns)
 
 
 def compared(reader: SessionReader) -> "DataFrame":

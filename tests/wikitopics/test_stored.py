@@ -198,7 +198,7 @@ def test_mistakes_are_one_line(session, home, tmp_path):
             "Did you mean 'topics'",
         ),
         (([], "x.csv"), ValueError, "what: there is no export []"),
-        (("topics", "x.xlsx"), ValueError, "no format has the ending .xlsx"),
+        (("topics", "x.xls"), ValueError, "no format has the ending .xls"),
         (("topics", "x.csv", "json"), ValueError, ".csv is not the ending of"),
         (("topics", "x", "npz"), ValueError, "topics cannot be exported as npz"),
         (("topics", "x.npz"), ValueError, "topics cannot be exported as npz"),

@@ -13,6 +13,7 @@ from wikitopics.session.paths import session_path
 
 if TYPE_CHECKING:
     from wikitopics.session.analysis.inference import WordOrder
+    from wikitopics.session.records import TopicRow
     from wikitopics.session.storage.reader import SessionReader
 TOPICS_OF_AREA = 3
 """How many topics are listed for each area."""
@@ -337,45 +338,38 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
       wikitopics topics name --command 'jq -r ".titles[0] // empty | .[:60]"'
       wikitopics topics name --command ./ask-model --session night --replace
     """
-    from wikitopics.model.online import IN_USE
-    from wikitopics.session.control import rename as give_name
-    from wikitopics.session.control import suggested
-    from wikitopics.session.records import SNAPSHOT_WORDS
+    from wikitopics.session.control import name_topics, suggested, topics_to_name
     from wikitopics.session.system import Signals
 
     path = session_path(session)
 
     with options.reading(path) as reader:
         chosen = reader.model_named(model)
-        candidates = [
-            row for row in reader.topics(chosen, SNAPSHOT_WORDS) if every or row.share > IN_USE
-        ]
-        named = {} if replace else reader.names_given(chosen)
-    rows = [row for row in candidates if row.topic not in named]
-    rows.sort(key=lambda row: -row.share)
-    if not candidates:
+        has_topics = bool(reader.topics(chosen))
+    rows = topics_to_name(path, chosen, every=every, replace=replace)
+    if not has_topics:
         say(NO_TOPICS)
     elif not rows:
         noun = "topic" if every else "topic in use"
         say(f"every {noun} has a given name; --replace renames them")
+    place_of = {row.topic: number for number, row in enumerate(rows, 1)}
 
     with Signals() as signals:  # a signal that ends the program ends CMD's process group too
-        for number, row in enumerate(rows, 1):
+
+        def suggestion(row: "TopicRow") -> str:
             with options.reading(path) as reader:
-                if not replace and row.topic in reader.names_given(chosen):
-                    continue  # named by hand meanwhile
                 articles = reader.articles_about(chosen, row.topic, NAMING_TITLES)
             question = {
                 "number": row.topic,
                 "words": [word for word, _ in row.words],
                 "titles": [article.title for article in articles],
             }
-            suggestion = suggested(path, command, question, signals)
-            outcome = "keeps its name"
-            if suggestion:
-                new_name = give_name(path, chosen, row.topic, suggestion)
-                outcome = f"is now called {new_name}"
-            say(f"{number} of {len(rows)}: topic {row.topic} of {chosen} ({row.name}) {outcome}")
+            return suggested(path, command, question, signals)
+
+        for row, new_name in name_topics(path, chosen, rows, suggestion, replace=replace):
+            outcome = f"is now called {new_name}" if new_name else "keeps its name"
+            place = f"{place_of[row.topic]} of {len(rows)}"
+            say(f"{place}: topic {row.topic} of {chosen} ({row.name}) {outcome}")
 
 
 @click.command(cls=Command)

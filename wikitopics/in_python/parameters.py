@@ -9,7 +9,18 @@ from wikitopics.crawler.mediawiki.kinds import LANG
 from wikitopics.crawler.texts.kinds import MARKUP, TEXTS
 from wikitopics.option import Option
 from wikitopics.session.escapes import visible
-from wikitopics.session.options import MODEL, PASSES, REPLICAS, SEED, SEEDS, SHARED, SOURCE, VOCAB
+from wikitopics.session.options import (
+    HELD_OUT,
+    MODEL,
+    NO_SNIPPETS,
+    PASSES,
+    REPLICAS,
+    SEED,
+    SEEDS,
+    SHARED,
+    SOURCE,
+    VOCAB,
+)
 
 _TOPICS = next(option for option in SHARED if option.name == "topics")
 OPTIONS: tuple[Option[Any], ...] = (
@@ -18,8 +29,10 @@ OPTIONS: tuple[Option[Any], ...] = (
     VOCAB,
     MODEL,
     _TOPICS,
+    HELD_OUT,
     PASSES,
     REPLICAS,
+    NO_SNIPPETS,
     SEED,
     SEEDS,
     MARKUP,
@@ -27,6 +40,7 @@ OPTIONS: tuple[Option[Any], ...] = (
 _PARAMETERS = {
     **{option.flag: option.name for option in (*OPTIONS, LANG)},
     VOCAB.flag: "vocabulary",
+    NO_SNIPPETS.flag: "snippets=False",
     "--session": "session",
 }
 """The parameters of `train` by the options of the command line."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,6 +15,7 @@ from wikitopics.session.paths import session_name
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.training.remarks import chosen_by_size
+from wikitopics.stored.bar import tqdm_if_seen
 
 BAR = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}, {rate_fmt}{postfix}]"
 """The bar as usual, but for its own time left: the session's is told instead."""
@@ -33,16 +33,8 @@ def progress_bar(
     ``documents``: how many texts the trainer is given; ``wanted``: whether the caller wants a bar;
     ``requested``: the settings of a new session before its size is known.
     """
-    can_be_seen = sys.stderr.isatty() or "ipykernel" in sys.modules
-    if not wanted or not can_be_seen:
-        yield lambda: None
-        return
-    try:
-        with warnings.catch_warnings():
-            # In a notebook without widgets, tqdm warns, and shows a bar of text.
-            warnings.simplefilter("ignore")
-            from tqdm.auto import tqdm
-    except ImportError:
+    tqdm = tqdm_if_seen(wanted)
+    if tqdm is None:
         yield lambda: None
         return
     name = visible(session_name(path))

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec
 from itertools import islice
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -24,9 +25,16 @@ from wikitopics.extra import NOTEBOOK
 from wikitopics.in_python.parameters import OPTIONS, in_python
 from wikitopics.in_python.progress import progress_bar
 from wikitopics.in_python.resuming import are_numbered, is_finished, skipped_by_id, store_index
-from wikitopics.in_python.texts import are_row_numbers, kept_index, labels_of, lines_of_texts
+from wikitopics.in_python.texts import (
+    are_row_numbers,
+    kept_index,
+    kept_texts,
+    labels_of,
+    lines_of_texts,
+    texts_given,
+    unreadable,
+)
 from wikitopics.in_python.words import (
-    USUAL,
     given_language,
     given_recipe,
     given_seeds,
@@ -34,12 +42,14 @@ from wikitopics.in_python.words import (
     given_words,
     known_words,
     remarks_on_words,
+    usual_recipe,
+    words_built,
 )
 from wikitopics.session import control
 from wikitopics.session.control import InMemoryTexts
 from wikitopics.session.errors import BadUsage, NoSession, SessionError, SessionInUse
-from wikitopics.session.options import ON_END, PASSES, REPLICAS, SEED
-from wikitopics.session.paths import DEFAULT_SESSION
+from wikitopics.session.options import HELD_OUT, NO_SNIPPETS, ON_END, PASSES, REPLICAS, SEED
+from wikitopics.session.paths import DEFAULT_SESSION, session_name
 from wikitopics.session.records import KNOWN_ID
 from wikitopics.session.request import TrainRequest, new_settings
 from wikitopics.session.settings import MOST_NUMBERS
@@ -47,13 +57,15 @@ from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.system import Signals, acting_later, in_use, owner, owner_pid
 from wikitopics.session.training.vocabulary import file_documents
 from wikitopics.stored import StoredSession
-from wikitopics.stored.arguments import check_collection, path_of, whole, wrong_type
+from wikitopics.stored.arguments import check_collection, given_flag, path_of, whole, wrong_type
+from wikitopics.stored.given import Given
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.building import VocabularyRecipe, build_vocabulary
 from wikitopics.vocab.vocabulary import VocabularyError
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from wikitopics.stored.given import Documents
 
 POLL_SECONDS = 0.3
 """Seconds after which the session is read again for its progress."""
@@ -62,7 +74,7 @@ _NUMBERS = "a number, or several such as [10, 20, 40]"
 
 
 def train(
-    texts: Iterable[str | None],
+    texts: Documents,
     session: str | os.PathLike[str] = DEFAULT_SESSION,
     *,
     model: str | Sequence[str] | None = None,
@@ -74,12 +86,14 @@ def train(
     stop_words: Iterable[str] | str | None = "auto",
     min_df: float | None = None,
     max_df: float | None = None,
-    min_letters: int = 3,
+    min_letters: int | None = None,
     digits: bool = False,
     phrases: bool = False,
     seeds: Mapping[str, Iterable[str]] | None = None,
     titles: Iterable[object] | None = None,
     ids: Iterable[object] | None = None,
+    held_out: float | None = None,
+    snippets: bool = True,
     seed: int = 0,
     markup: Markup | None = None,
     replace: bool = False,
@@ -90,6 +104,12 @@ def train(
 
     None, NaN and empty texts are skipped and counted, but keep their numbers: a document's
     `page_id` is its position among the texts, from 1.
+
+    A text may be given as a list of tokens, which are words as they are: nothing is split, folded
+    or joined, but tokens that are blank or cannot be shown in a line are left out. Texts may also
+    be counts of the words in `vocabulary`: a matrix of SciPy or NumPy with a row for each text and
+    a column for each word, such as `CountVectorizer` makes, or a corpus of gensim. A session of
+    tokens or counts splits other texts as usual, here with add=True, and in `infer` and `similar`.
 
     titles, ids: one for each text; without ids, the index of a pandas Series is used. A text
         without a title is called by its id. It is called "text 727" if it has no id, or only the
@@ -104,18 +124,23 @@ def train(
         --replicas in `wikitopics train --help`)
     vocabulary: a `Vocabulary`, a list of words, or the name or file of one; None builds one from
         the texts, according to the arguments from lang to phrases; lang and digits also
-        determine how a list of words is read
+        determine how a list of words is read. With counts, it names the columns, and may also be
+        the vectorizer or gensim's `Dictionary`
     lang: the code of the texts' language, such as "de"; None: treat them as English
     stop_words: words to leave out, "en" for the English ones (`ENGLISH_STOP_WORDS`), None for none;
         "auto": the English ones if the language is English
     min_df, max_df: the fewest and the most texts in which a word may occur: a whole number of
         texts, or a float for a share of them. If min_df is None: two texts, or one in 2,500 if that
         is more; if max_df is None: 0.2, or 0.1 without stop words
-    min_letters: the fewest letters of a word; 2 keeps AI and EU
+    min_letters: the fewest letters of a word; 2 keeps AI and EU. None: 3; of a token, 1
     digits: whether words that also have a letter may have digits, such as 5G
     phrases: whether frequent pairs of words, such as "new york", count as words
     seeds: words that topics should be about, by name: the first topics are about these and get
         these names; the others are free
+    held_out: how many texts are set aside to measure perplexity, and not learnt: a whole number, or
+        a float for a share of them; None: a tenth, at most 1,000
+    snippets: whether the session keeps the first 300 characters of each text, to show what it is
+        about; of counts, nothing is kept
     markup: "wikitext" or "html", which is removed before words are counted
     replace: whether an existing session of this name is deleted and begun again; nothing is deleted
         before the arguments have been checked and the texts read
@@ -146,6 +171,14 @@ def train(
         with suppress(NoSession):
             control.check_removable(path)
     request = _request(files, model, markup, topics, passes, replicas, seed)
+    try:
+        given = Given("texts", texts)  # looks at the first texts
+    except OSError as error:
+        raise unreadable(error) from error
+    counter = None if replace else _counter_of_tokens(path, given)
+    has_tokens = given.kind != "texts" or counter is not None
+    if has_tokens and markup not in (None, "text"):
+        raise ValueError("markup: tokens and counts have none; leave it out")
     language = given_language(lang)
     recipe = given_recipe(
         language,
@@ -155,9 +188,18 @@ def train(
         min_letters=min_letters,
         digits=digits,
         phrases=phrases,
+        tokens=has_tokens,
     )
-    recipe_of_list = VocabularyRecipe.of_language(language, digits=digits)
+    recipe_of_list = usual_recipe(language, digits=digits, tokens=has_tokens)
     words = given_vocabulary(vocabulary, recipe, recipe_of_list)
+    if given.kind == "counts" and words is None:
+        raise ValueError(
+            "vocabulary: counts need the words that they are of, such as the vectorizer that made "
+            "them, or its get_feature_names_out()"
+        )
+    share_held_out, number_held_out = _given_held_out(held_out)
+    if not given_flag("snippets", snippets) or given.kind == "counts":
+        request = request.giving(**{NO_SNIPPETS.name: True})
     seeded = {} if seeds is None else given_seeds(seeds)
     # Texts that are added have their index as ids, even in a session of 1.1.0.
     path_of_same_texts = None if add else path
@@ -166,7 +208,8 @@ def train(
     index, notes = kept_index(labels, of_ids=ids_are_given)
     if not ids_are_given and labels is not None:
         ids = map(str, labels)  # a missing label becomes text, too, such as "nan"
-    arguments = {"texts": texts, "titles": titles, "ids": ids}
+    documents_given = texts_given(given, notes.append, words, counter)
+    arguments = {"texts": documents_given, "titles": titles, "ids": ids}
     trainer = owner(path)
     if trainer is not None:
         raise in_use(path, trainer.pid)
@@ -184,21 +227,32 @@ def train(
             documents = lines_of_texts(
                 arguments,
                 notes.append,
-                markup_is_noticed=markup is None,
+                markup_is_noticed=markup is None and not has_tokens,
                 ids_are_titles=ids_are_titles,
             )
             number = files.write_texts(descriptor, documents)
-            proses = partial(file_documents, [str(files.texts)], silently, markup=markup or "text")
+            if share_held_out is not None and not (add and not is_new):
+                number_held_out = max(1, round(share_held_out * number))
+            if number_held_out is not None:
+                request = request.giving(held_out=HELD_OUT.convert(number_held_out))
+            if has_tokens:
+                proses = partial(kept_texts, files.texts)
+            else:
+                named = [str(files.texts)]
+                proses = partial(file_documents, named, silently, markup=markup or "text")
             # An existing session has its words. They are chosen again only if an argument says how,
             # to be compared with the session's.
-            chooses_words = is_new or lang is not None or recipe != USUAL
+            usual = usual_recipe(digits=False, tokens=has_tokens)
+            chooses_words = is_new or lang is not None or recipe != usual
             if words is None and chooses_words:
-                words = build_vocabulary(filter(None, proses()), recipe).vocabulary
+                words = words_built(proses(), recipe)
                 request = request.giving(vocab=files.write(files.words, words.lines))
             if is_new and words is not None:
                 sizes = known_words(words, proses())
                 number_to_check = number if replace else None
-                notes += remarks_on_words(words, seeded, sizes, number_to_check)
+                notes += remarks_on_words(
+                    words, seeded, sizes, number_to_check, request.get(HELD_OUT)
+                )
             for note in notes:
                 warnings.warn(in_python(note), stacklevel=2)
             if not is_new:
@@ -229,7 +283,7 @@ def train(
 
 
 def vary_topics(
-    texts: Iterable[str | None],
+    texts: Documents,
     topics: Iterable[int],
     session: str | os.PathLike[str] = "vary-topics",
     **options: Any,
@@ -344,6 +398,44 @@ def _remarks(path: Path, number: int, skipped_before: int) -> Iterator[str]:
         yield f"the trainer was stopped after {now.documents:,} documents; the same call resumes it"
 
 
+def _counter_of_tokens(path: Path, given: Given) -> Vocabulary | None:
+    """The vocabulary of the session at ``path`` if that counts tokens; None if it does not, or if
+    there is no session. Raises `SessionError` for tokens or counts in a session that counts the
+    words of texts."""
+    try:
+        with SessionReader(path) as reader:
+            if reader.settings().building:
+                return None
+            counter = reader.counter()
+    except NoSession:
+        return None
+    if counter.rule.tokens:
+        return counter
+    if given.kind != "texts":
+        raise SessionError(
+            f"session {session_name(path)} counts the words of texts, not {given.kind}: give texts "
+            "or another session, or replace=True to start over"
+        )
+    return None
+
+
+def _given_held_out(value: object) -> tuple[float | None, int | None]:
+    """(the share of the texts to hold out, or None; their number, or None). Raises ValueError or
+    TypeError."""
+    if value is None:
+        return None, None
+    if isinstance(value, Real) and not isinstance(value, SupportsIndex):
+        share = float(value)
+        if not 0 < share < 1:
+            raise ValueError(
+                f"held_out must be a whole number, or a share between 0 and 1, not {value!r:.40}"
+            )
+        return share, None
+    number = whole("held_out", value)  # type: ignore[arg-type]
+    HELD_OUT.convert(number)  # raises for too large a number
+    return None, number
+
+
 def _request(
     files: InMemoryTexts,
     model: object,
@@ -402,7 +494,7 @@ def _arguments(request: TrainRequest, files: InMemoryTexts) -> Iterator[str]:
             value = request[option]
             values = value if isinstance(value, tuple) else (value,)
             for each in values:
-                yield f"{option.flag}={each}"
+                yield option.flag if each is True else f"{option.flag}={each}"
     files_are_anothers = f'[ "$WIKITOPICS_EXIT_CODE" = {SessionInUse.exit_code} ]'
     remove = shlex.join(["rm", "-f", "--", *map(str, files)])
     # In a shell, what stands after || is run only if the test before it fails.

@@ -10,15 +10,25 @@ from pathlib import Path
 from typing import Any
 
 from wikitopics.crawler.markup.texts import noticing
+from wikitopics.crawler.page import Page
+from wikitopics.crawler.texts.documents import TextFiles
 from wikitopics.crawler.texts.kinds import LINES
 from wikitopics.crawler.texts.records import LONGEST_ID
 from wikitopics.session.analysis.frames import as_kept
 from wikitopics.session.errors import Say, SessionError
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.stored.arguments import cell, check_collection
+from wikitopics.stored.given import Given
+from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.rules import token_lines
 
 _END = object()
 """Stands for the values that a column lacks at its end."""
+
+
+def unreadable(error: OSError) -> SessionError:
+    """The error for texts that come from files that cannot be read."""
+    return SessionError(f"cannot read the texts: {error}")
 
 
 def labels_of(texts: object, ids: object, path: Path | None) -> Any:
@@ -61,6 +71,45 @@ def kept_index(labels: Any, *, of_ids: bool) -> tuple[dict[str, object] | None, 
     return index, [f"{subject} of a type that can only be kept as text"]
 
 
+def texts_given(
+    given: Given, tell: Say, words: Vocabulary | None, counter: Vocabulary | None
+) -> Iterator[str | None]:
+    """What stands for each document in the file of texts: a text, or tokens one a line; None for
+    None and NaN.
+
+    ``tell``: is told at the end of tokens that were left out. ``words``: those that the columns of
+    counts are for. ``counter``: the vocabulary of an existing session that counts tokens; it splits
+    texts.
+
+    Raises ValueError or TypeError for documents of different kinds.
+    """
+    if given.kind == "counts":
+        assert words is not None
+        for ids, counts in given.counts(len(words)):
+            pairs = zip(ids.tolist(), counts.tolist(), strict=True)
+            yield token_lines({words.words[id]: count for id, count in pairs})
+    elif given.kind == "tokens":
+        for tokens in given.tokens():
+            yield None if tokens is None else token_lines(tokens)
+        if given.left_out:
+            tell(
+                "texts: tokens with characters that cannot be shown in a line are left out "
+                f"({given.left_out:,})"
+            )
+    elif counter is not None:
+        for text in given.texts():
+            yield None if text is None else token_lines(counter.split(text))
+    else:
+        yield from given.texts()
+
+
+def kept_texts(path: Path) -> Iterator[str]:
+    """The texts in the file, without those of None, NaN, and what is empty."""
+    for page, _ in TextFiles([str(path)], by_id=False).first_reading():
+        if isinstance(page, Page):
+            yield page.text
+
+
 def lines_of_texts(
     arguments: Mapping[str, Any],
     tell: Say,
@@ -68,7 +117,8 @@ def lines_of_texts(
     markup_is_noticed: bool,
     ids_are_titles: bool,
 ) -> Iterator[dict[str, str | None]]:
-    """The lines of the file of texts, from the arguments of `train`.
+    """The lines of the file of texts, from the arguments of `train`; the texts are those of
+    `texts_given`.
 
     ``tell``: is told of repeated ids and, if ``markup_is_noticed``, of markup in the texts.
     ``ids_are_titles``: whether a text without a title is called by its id, if it has one.
@@ -79,9 +129,8 @@ def lines_of_texts(
     columns = {"texts": arguments["texts"]}
     for name in ("titles", "ids"):
         if arguments[name] is not None:
+            check_collection(name, arguments[name])
             columns[name] = arguments[name]
-    for name, values in columns.items():
-        check_collection(name, values)
 
     def read() -> Iterator[dict[str, str | None]]:
         number = 0
@@ -96,13 +145,9 @@ def lines_of_texts(
                     raise ValueError(
                         f"{ended[0]}: only {number - 1:,} of them, fewer than the others"
                     )
-                text = cell(row["texts"])
+                text = row["texts"]
                 title = cell(row.get("titles"))
                 external_id = cell(row.get("ids"))
-                if text is not None and not isinstance(text, str):
-                    raise TypeError(
-                        f"texts: number {number - 1} is of type {type(text).__name__}, not a string"
-                    )
                 if text and text.strip():
                     with_text += 1
                 label = None if external_id is None else str(external_id)
@@ -120,7 +165,7 @@ def lines_of_texts(
                     called = f"text {number}"
                 yield {"text": text, "title": called, "id": label}
         except OSError as error:
-            raise SessionError(f"cannot read the texts: {error}") from error
+            raise unreadable(error) from error
         if not number:
             raise ValueError("texts is empty")
         if not with_text:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from itertools import chain, islice
+from typing import SupportsIndex
 
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.mediawiki.kinds import language_of_texts
@@ -17,13 +19,18 @@ from wikitopics.session.training.first_texts import FIRST_TEXTS, short_texts
 from wikitopics.session.training.new_session import LEAST
 from wikitopics.stored.arguments import cell, whole, wrong_type
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.building import VocabularyRecipe, document_limit
-from wikitopics.vocab.rules import Rule
+from wikitopics.vocab.building import (
+    VocabularyRecipe,
+    best_words,
+    build_vocabulary,
+    document_limit,
+)
+from wikitopics.vocab.rules import Rule, tokens_in
 from wikitopics.vocab.stop_words import STOP_WORDS
 from wikitopics.vocab.vocabulary import VocabularyError
 
-USUAL = VocabularyRecipe.of_language(None)
-"""How words are chosen if no argument says so."""
+USUAL_LETTERS = 3
+"""The fewest letters of a word if no argument says so. A token may have any number."""
 
 
 def given_language(lang: object) -> str | None:
@@ -52,11 +59,19 @@ def given_recipe(
     *,
     min_df: float | None,
     max_df: float | None,
-    min_letters: int,
+    min_letters: int | None,
     digits: bool,
     phrases: bool,
+    tokens: bool,
 ) -> VocabularyRecipe:
-    """How the arguments of `train` choose words. Raises ValueError or TypeError."""
+    """How the arguments of `train` choose words; ``tokens``: from lists of tokens. Raises
+    ValueError or TypeError."""
+    if tokens and phrases:
+        raise ValueError(
+            "phrases: tokens are words as they are; join those that belong together, or give texts"
+        )
+    if min_letters is None:
+        min_letters = 1 if tokens else USUAL_LETTERS
     words: Collection[str] | None
     if stop_words is None:
         words = ()  # nothing is left out
@@ -79,6 +94,7 @@ def given_recipe(
         min_letters=whole("min_letters", min_letters, least=1),
         digits=digits,
         phrases=phrases,
+        tokens=tokens,
     )
 
 
@@ -93,31 +109,50 @@ def _document_limit(argument: str, value: float | None) -> int | float | None:
         raise ValueError(f"{argument}: {error}") from None
 
 
+def usual_recipe(language: str | None = None, *, digits: bool, tokens: bool) -> VocabularyRecipe:
+    """How words are chosen if no argument says so, besides one for the language, and one that
+    allows digits."""
+    return VocabularyRecipe.of_language(
+        language,
+        digits=digits,
+        tokens=tokens,
+        min_letters=1 if tokens else USUAL_LETTERS,
+    )
+
+
 def given_vocabulary(
     argument: object, recipe: VocabularyRecipe, recipe_of_list: VocabularyRecipe
 ) -> Vocabulary | None:
     """The vocabulary that an argument of `train` means; None if ``recipe`` chooses its words.
 
     A vocabulary has its words already, so ``recipe`` must not choose any. With a list of words, it
-    must be ``recipe_of_list``, which only says how they are read; otherwise, it must be `USUAL`.
+    must be ``recipe_of_list``, which only says how they are read; otherwise, it must be the usual
+    one.
 
     Raises `VocabularyError`, TypeError, and ValueError for words that are chosen twice.
     """
     if argument is None:
         return None
-    allowed_recipe = USUAL  # a vocabulary that is not a list of words has a rule of its own
-    if isinstance(argument, Vocabulary):
-        vocabulary = argument
-    elif isinstance(argument, str | os.PathLike):
+    tokens = recipe.rule.tokens
+    # A vocabulary that is not a list of words has a rule of its own.
+    allowed_recipe = usual_recipe(digits=False, tokens=tokens)
+    if isinstance(argument, str | os.PathLike):
         try:
-            vocabulary = load_vocabulary(os.fspath(argument))
+            argument = load_vocabulary(os.fspath(argument))
         except VocabularyError as error:
             raise type(error)(f"vocabulary: {error}") from None
+    if isinstance(argument, Vocabulary):
+        vocabulary = argument
+        if tokens and not vocabulary.rule.tokens:
+            rule = replace(vocabulary.rule, tokens=True)
+            vocabulary = Vocabulary(vocabulary.words, rule, "vocabulary")
+        elif vocabulary.rule.tokens and not tokens:
+            raise ValueError(
+                "vocabulary: its words are tokens, which texts need not have; give its words as a "
+                "list, or lists of tokens instead of texts"
+            )
     else:
-        words = given_words("vocabulary", "a Vocabulary, words, a name or a file", argument)
-        if isinstance(argument, Set):
-            words.sort()  # the order of a set differs from process to process
-        vocabulary = Vocabulary(words, recipe.rule, "vocabulary")
+        vocabulary = Vocabulary(_listed_words(argument, tokens), recipe.rule, "vocabulary")
         allowed_recipe = recipe_of_list
     if recipe != allowed_recipe:
         raise ValueError(
@@ -125,6 +160,31 @@ def given_vocabulary(
             "arguments that choose words (only lang and digits go with a list of words)"
         )
     return vocabulary
+
+
+def _listed_words(argument: object, tokens: bool) -> list[str]:
+    """The words of a list, of a dictionary between words and their numbers, or of a vectorizer.
+    Raises ValueError or TypeError."""
+    names = getattr(argument, "get_feature_names_out", None)
+    if names is not None:
+        if not tokens:
+            raise ValueError(
+                "vocabulary: a vectorizer splits texts in its own way, so give the texts as it "
+                "counts them: wikitopics.train(vectorizer.transform(texts), vocabulary=vectorizer)"
+            )
+        argument = names()
+    if isinstance(argument, Mapping):
+        # scikit-learn's dictionaries number words; gensim's have the words by number.
+        by_number = dict(argument)
+        if not all(isinstance(number, SupportsIndex) for number in by_number):
+            by_number = {number: word for word, number in argument.items()}
+        if sorted(by_number) != list(range(len(by_number))):
+            raise ValueError("vocabulary: a dictionary must number its words from 0 on")
+        argument = [by_number[number] for number in range(len(by_number))]
+    words = given_words("vocabulary", "a Vocabulary, words, a name or a file", argument)
+    if isinstance(argument, Set):
+        words.sort()  # the order of a set differs from process to process
+    return words
 
 
 def given_seeds(argument: object) -> dict[str, list[str]]:
@@ -155,10 +215,24 @@ def given_words(argument: str, needed: str, value: object) -> list[str]:
     return words
 
 
-def known_words(vocabulary: Vocabulary, proses: Iterable[str]) -> Iterator[int]:
+def words_built(texts: Iterable[str], recipe: VocabularyRecipe) -> Vocabulary:
+    """The vocabulary that a recipe chooses from texts, or from lists of tokens as `token_lines`.
+
+    Raises `VocabularyError` if they have too few words.
+    """
+    if not recipe.rule.tokens:
+        return build_vocabulary(filter(None, texts), recipe).vocabulary
+    counts = ({token.encode(): n for token, n in tokens_in(text).items()} for text in texts)
+    return best_words(counts, recipe).vocabulary
+
+
+def known_words(vocabulary: Vocabulary, texts: Iterable[str]) -> Iterator[int]:
     """How many words of the vocabulary each text has."""
-    for prose in proses:
-        _, counts = vocabulary.count(prose)
+    for text in texts:
+        if vocabulary.rule.tokens:
+            _, counts = vocabulary.count_tokens(tokens_in(text))
+        else:
+            _, counts = vocabulary.count(text)
         yield int(counts.sum())
 
 
@@ -167,11 +241,12 @@ def remarks_on_words(
     seeds: Mapping[str, Sequence[str]],
     sizes: Iterator[int],
     number: int | None,
+    held_out: int | None,
 ) -> list[str]:
     """Remarks for the user on the words of a new session.
 
     ``sizes``: how many known words each text has; ``number``: how many texts there are, if a
-    session is to be replaced.
+    session is to be replaced; ``held_out``: how many of them are to be held out, if that is given.
 
     Raises `BadUsage` if a seeded topic has no known word, and ValueError if too few of the texts
     have one: the trainer would find that only after the session to replace has been deleted.
@@ -181,7 +256,8 @@ def remarks_on_words(
     remarks = [*unknown_words(seeds, words), *short_texts(first)]
     if number is None:
         return remarks
-    held_out = default_held_out(number)
+    if held_out is None:
+        held_out = default_held_out(number)
     with_words = 0
     for size in chain(first, sizes):
         if size:

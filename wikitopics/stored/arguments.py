@@ -66,6 +66,13 @@ def cell(value: object) -> object:
     return None if is_nan else value
 
 
+def given_flag(argument: str, value: object) -> bool:
+    """True or False, also numpy's. Raises TypeError for anything else."""
+    if type(value).__name__ not in ("bool", "bool_"):
+        raise wrong_type(argument, "True or False", value)
+    return bool(value)
+
+
 def whole(argument: str, value: SupportsIndex, least: int | None = None) -> int:
     """A whole number, which may be numpy's, but no bool; with ``least``, one from there to a
     million. Raises TypeError and ValueError."""

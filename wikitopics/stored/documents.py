@@ -18,7 +18,8 @@ from wikitopics.session.analysis.similar import Neighbour, Recorded
 from wikitopics.session.storage.block import Counted
 from wikitopics.session.storage.counts import KeptCounts
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.stored.arguments import cell, check_collection, whole, wrong_type
+from wikitopics.stored.arguments import whole, wrong_type
+from wikitopics.stored.given import Given, check_text
 from wikitopics.stored.opening import SessionFile
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from wikitopics.crawler.page import Markup
     from wikitopics.session.analysis.map_frame import MapFrame
+    from wikitopics.stored.given import Documents
 
 
 class DocumentMethods(SessionFile):
@@ -53,13 +55,17 @@ class DocumentMethods(SessionFile):
 
     def infer(
         self,
-        texts: Iterable[str | None],
+        texts: Documents,
         model: str | None = None,
         *,
         markup: Markup | None = None,
     ) -> NDArray[np.float32]:
         """(D, K) topic proportions of texts, rows sum to 1. Many texts in one call are quicker than
         one at a time.
+
+        As for `train`, texts may also be lists of tokens, which are looked up as they are, or
+        counts of the session's words: a matrix with a column for each, in the order of
+        `vocabulary().words`.
 
         ``markup``: "wikitext" or "html", to be removed first; None: as in the session's own texts.
         A session of links takes texts with links in either markup, and recognises which of the two
@@ -73,24 +79,27 @@ class DocumentMethods(SessionFile):
 
     def _inferred(
         self,
-        texts: Iterable[str | None],
+        texts: object,
         model: str | None,
         markup: Markup | None,
+        argument: str = "texts",
     ) -> tuple[list[Counted], NDArray[np.float32]]:
         """(the known words of each text; what `infer` returns)."""
-        check_collection("texts", texts)
-        checked = list[str]()
-        for number, text in enumerate(map(cell, texts)):
-            if text is not None and not isinstance(text, str):
-                raise TypeError(
-                    f"texts: number {number} is of type {type(text).__name__}, not a string"
-                )
-            checked.append(text or "")
+        given = Given(argument, texts)
         MARKUP.convert(markup)  # raises ValueError for an unknown one
         with self._open() as reader:
             name = reader.model_named(model)
-            proses = inference.proses(reader, checked, markup)
-            return inference.proportions(reader, name, reader.counter(), proses)
+            vocabulary = reader.counter()
+            if given.kind == "tokens":
+                counted = [vocabulary.count_tokens(tokens or ()) for tokens in given.tokens()]
+            elif given.kind == "counts":
+                counted = list(given.counts(len(vocabulary)))
+            else:
+                texts = (text or "" for text in given.texts())
+                proses = inference.proses(reader, texts, markup)
+                counted = inference.words_of(vocabulary, proses)
+            reader.check_trained()
+            return counted, inference.theta_of(inference.saved_model(reader, name), counted)
 
     def similar(
         self,
@@ -98,13 +107,13 @@ class DocumentMethods(SessionFile):
         limit: int = 20,
         model: str | None = None,
         *,
-        text: str | None = None,
+        text: str | Iterable[str] | None = None,
         markup: Markup | None = None,
     ) -> list[Neighbour]:
         """The articles most like the one with this title, or like any text, the most alike first:
         trained ones and, once the session has ended, also the user's own held-out documents.
-        ``markup`` is the text's, as for `infer`. Raises ValueError for a text without any word of
-        the vocabulary.
+        ``text`` may also be a list of tokens; ``markup`` is the text's, as for `infer`. Raises
+        ValueError for a text without any word of the vocabulary.
 
         `likeness` is from 0, no more alike than the average article, to 1, the same. It compares
         topics and, in a session that has the words of all its articles, words.
@@ -114,13 +123,13 @@ class DocumentMethods(SessionFile):
         """
         if (title is None) == (text is None):  # neither, or both
             raise ValueError("similar takes either a title or a text")
-        for argument, value in (("title", title), ("text", text)):
-            if not isinstance(value, str | None):
-                raise wrong_type(argument, "text", value)
+        if not isinstance(title, str | None):
+            raise wrong_type("title", "text", title)
         limit = whole("limit", limit, least=1)
         of_text: tuple[Counted, NDArray[np.float32]] | None = None
         if text is not None:
-            (counted,), (theta,) = self._inferred([text], model, markup)
+            check_text("text", text)
+            (counted,), (theta,) = self._inferred([text], model, markup, "text")
             word_ids, _ = counted
             if not len(word_ids):
                 raise ValueError("text contains no word of the session's vocabulary")

@@ -78,8 +78,9 @@ def delete(session: str | os.PathLike[str]) -> None:
 
 
 class StoredSession(TopicMethods, DocumentMethods):
-    """A session file, read-only. Works beside a running trainer, from any thread, and can be
-    pickled.
+    """A session file, read-only but for names: `rename`, `name`, `hide` and `unhide` store which
+    names topics have and which are hidden; nothing else changes the file. Works beside a running
+    trainer, from any thread, and can be pickled.
 
     Every method opens the file, reads it as of one moment, and closes it again: two calls may see
     the session at two moments, but one call never does. `model` is a model's name; None means the

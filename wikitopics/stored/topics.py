@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, SupportsIndex, overload
+from typing import TYPE_CHECKING, Literal, SupportsIndex, overload
 
 from wikitopics.extra import REPORT
-from wikitopics.session.analysis import inference
+from wikitopics.session import control
+from wikitopics.session.analysis import frames, inference
 from wikitopics.session.analysis.areas import Area, areas
 from wikitopics.session.analysis.described import Topic, described_topics
+from wikitopics.session.errors import BadUsage
+from wikitopics.session.naming import topic_name
 from wikitopics.session.records import SNAPSHOT_WORDS
 from wikitopics.session.wording import found_legend, in_line
-from wikitopics.stored.arguments import whole
+from wikitopics.stored.arguments import whole, wrong_type
+from wikitopics.stored.bar import bar_of
 from wikitopics.stored.opening import SessionFile
 
 if TYPE_CHECKING:
     from markupsafe import Markup as Html
+    from pandas import DataFrame
 
-    from wikitopics.session.records import TopicEvent
+    from wikitopics.session.records import TopicEvent, TopicRow
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -92,14 +97,101 @@ class Topics(list[Topic]):
 
 
 class TopicMethods(SessionFile):
-    """What `StoredSession` says about topics."""
+    """What `StoredSession` says about topics, and their names."""
 
-    def topics(self, model: str | None = None) -> Topics:
+    @overload
+    def topics(self, model: str | None = None, *, frame: Literal[False] = False) -> Topics: ...
+    @overload
+    def topics(self, model: str | None = None, *, frame: Literal[True]) -> DataFrame: ...
+    def topics(self, model: str | None = None, *, frame: bool = False) -> Topics | DataFrame:
         """All topics, most prevalent first, as of the newest snapshot; empty before the first
-        minibatch."""
+        minibatch.
+
+        With `frame`, a pandas table: `topic`, its number, `name`, `share`, `area`, `area_name`,
+        `npmi`, `found`, `in_use`, `hidden`, `parent`, and as texts `words`, the ten most probable,
+        `shown` and `titles`. The columns are the fields of a `Topic`.
+        """
         with self._reading(model) as (reader, name):
             topics = described_topics(reader, name)
-        return Topics(sorted(topics, key=lambda topic: -topic.share), self, name)
+        topics.sort(key=lambda topic: -topic.share)
+        if frame:
+            return frames.topics_as_frame(topics)
+        return Topics(topics, self, name)
+
+    def rename(self, topic: int, name: str | None, model: str | None = None) -> str:
+        """Give a topic a name of your own, from now on and everywhere, and return it. None, or an
+        empty name, restores the one made of its words. Works while a trainer is running."""
+        topic = whole("topic", topic)
+        if not isinstance(name, str | None):
+            raise wrong_type("name", "text", name)
+        with self._open() as reader:
+            of_model = reader.model_named(model)
+            return control.rename(self.path, of_model, topic, name or "")
+
+    def hide(self, *topics: int, model: str | None = None) -> None:
+        """Leave topics out of lists, the report and the map from now on. Nothing is deleted:
+        `topics()` and exports still have them, and no share changes. Works while a trainer is
+        running."""
+        self._hide(topics, model, hidden=True)
+
+    def unhide(self, *topics: int, model: str | None = None) -> None:
+        """List hidden topics again."""
+        self._hide(topics, model, hidden=False)
+
+    def _hide(self, topics: Iterable[int], model: str | None, *, hidden: bool) -> None:
+        numbers = [whole("topics", topic) for topic in topics]
+        if not numbers:
+            raise ValueError("topics: give the number of at least one")
+        with self._open() as reader:
+            control.hide_topics(self.path, reader.model_named(model), numbers, hidden)
+
+    def name(
+        self,
+        give: Callable[[Topic], str | None],
+        model: str | None = None,
+        *,
+        all: bool = False,
+        replace: bool = False,
+        progress: bool = True,
+    ) -> dict[int, str]:
+        """Give topics the names that a function returns, such as one that asks a language model,
+        and return these names by topic.
+
+        give: is called with each `Topic` in use that has no given name, the largest first, and
+            returns its name, at most 60 characters, or None, or an empty text, to leave it as it is
+        all: whether topics that are not in use are named, too
+        replace: whether topics that already have given names get new ones
+        progress: whether to show a progress bar, if there is a terminal or a notebook, and tqdm is
+            installed
+
+        Each name is stored as soon as it is given. If the function raises an error, or returns what
+        cannot be a name, the error is raised here, and the names given so far stay: the same call
+        goes on with the other topics. Works while a trainer is running.
+        """
+        if not callable(give):
+            raise wrong_type("give", "a function that takes a topic", give)
+        with self._reading(model) as (reader, of_model):
+            described = {topic.number: topic for topic in described_topics(reader, of_model)}
+
+        def suggestion(row: TopicRow) -> str:
+            suggested = give(described[row.topic])
+            if not isinstance(suggested, str | None):
+                raise wrong_type(f"the name of topic {row.topic}", "text or None", suggested)
+            try:
+                return topic_name(suggested or "")
+            except BadUsage as error:
+                raise ValueError(f"topic {row.topic} has no new name: {error}") from None
+
+        names = {}
+        rows = control.topics_to_name(self.path, of_model, every=all, replace=replace)
+        rows = [row for row in rows if row.topic in described]
+        with bar_of("topics", len(rows), progress) as advance:
+            each = control.name_topics(self.path, of_model, rows, suggestion, replace=replace)
+            for row, new_name in each:
+                if new_name:
+                    names[row.topic] = new_name
+                advance()
+        return names
 
     def areas(self, n: int | None = None, model: str | None = None) -> list[Area]:
         """The areas of the topics in use, the largest first: topics of one area use the same words

@@ -199,7 +199,7 @@ def test_tabs_part_the_columns_of_a_tsv_and_spreadsheets_get_a_mark(cli, trained
     assert (tmp_path / "t.csv").read_bytes() == b"\xef\xbb\xbf" + plain.encode()
 
 
-ENDINGS = ".csv, .tsv, .json or .parquet"
+ENDINGS = ".csv, .tsv, .json, .parquet or .xlsx"
 
 
 @pytest.mark.parametrize(
@@ -207,12 +207,16 @@ ENDINGS = ".csv, .tsv, .json or .parquet"
     [
         (
             ["topics"],
-            "t.xlsx",
-            f"t.xlsx: no format has the ending .xlsx; end the name in {ENDINGS}, or",
+            "t.xls",
+            f"t.xls: no format has the ending .xls; end the name in {ENDINGS}, or",
         ),
         (["topics"], "t.csv.gz", "no format has the ending .gz"),
         (["model"], "m.pkl", "end the name in .npz, -gensim or .ldavis.json, or name the format"),
-        (["topics"], "t.npz", "topics cannot be exported as npz: choose csv, tsv, json, parquet"),
+        (
+            ["topics"],
+            "t.npz",
+            "topics cannot be exported as npz: choose csv, tsv, json, parquet, xlsx",
+        ),
         (
             ["topics", "--format", "csv"],
             "t.json",
