@@ -387,6 +387,15 @@ def trained_model(request: ExportRequest) -> "OnlineModel":
     return saved_model(request.reader, request.models[0])
 
 
+def underscored(words: Sequence[str]) -> Sequence[str]:
+    """The words with underscores for blanks, as some programs need; unchanged if two of them would
+    become equal."""
+    with_underscores = [word.replace(" ", "_") for word in words]
+    if len(set(with_underscores)) < len(with_underscores):
+        return words
+    return with_underscores
+
+
 def _model_arrays(request: ExportRequest) -> "Mapping[str, NDArray[Any]]":
     """Every word of every topic."""
     import numpy as np
@@ -421,4 +430,12 @@ TABLES["model"] = Table(
     formats=("npz", "gensim", "ldavis"),
     arrays=_model_arrays,
     one_model=True,
+)
+TABLES["proxann"] = Table(
+    "proxann",
+    "ProxAnn: a model with the beginnings of texts, for people or a language model to judge",
+    formats=("proxann",),
+    one_model=True,
+    everything="include your own held-out documents",
+    of_texts=True,
 )

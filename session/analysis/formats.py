@@ -15,7 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from wikitopics.extra import INTEROP, PARQUET, REPORT
-from wikitopics.session.analysis.exports import TYPES, Batch, ExportRequest, Table, trained_model
+from wikitopics.session.analysis.exports import (
+    TYPES,
+    Batch,
+    ExportRequest,
+    Table,
+    trained_model,
+    underscored,
+)
 from wikitopics.session.analysis.spreadsheet import xlsx
 from wikitopics.session.errors import BadUsage
 
@@ -33,15 +40,6 @@ from wikitopics.session.errors import BadUsage
 STEM = "model"
 _ITERATIONS = 8
 """Iterations of gensim's inference. More would fit seen words better, but not unseen ones."""
-
-
-def underscored(words: Sequence[str]) -> Sequence[str]:
-    """The words with underscores for blanks, as some programs need; unchanged if two of them would
-    become equal."""
-    with_underscores = [word.replace(" ", "_") for word in words]
-    if len(set(with_underscores)) < len(with_underscores):
-        return words
-    return with_underscores
 
 
 def _write_gensim(request: ExportRequest, path: Path) -> None:
@@ -79,6 +77,13 @@ def _write_gensim(request: ExportRequest, path: Path) -> None:
         lda.num_updates = trained
         lda.sync_state()
         lda.save(str(folder / STEM))
+
+
+def _write_proxann(request: ExportRequest, path: Path) -> None:
+    """Write the folder of files that ProxAnn reads."""
+    from wikitopics.session.analysis.proxann import write_proxann
+
+    write_proxann(request, path)
 
 
 # The formats.
@@ -280,6 +285,7 @@ FORMATS = {
         Format("png", "picture", ending=".png", stream=_png, binary=True),
         Format("npz", "NumPy .npz", ending=".npz", stream=_npz, binary=True),
         Format("gensim", "gensim LdaModel, a folder", ending="-gensim", folder=_write_gensim),
+        Format("proxann", "ProxAnn, a folder", ending="-proxann", folder=_write_proxann),
         Format("ldavis", "LDAvis JSON", ending=".ldavis.json", stream=_ldavis),
     )
 }

@@ -10,7 +10,7 @@ import io
 import re
 import tempfile
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from math import isfinite
 from typing import Any
 
@@ -28,6 +28,8 @@ _MOST_DIGITS = 15
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that no XML can hold, and so no cell."""
 _LIKE_FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")
+_NO_TIME = datetime(1980, 1, 1)
+"""The time that the file says it was made at, so that the same session gives the same bytes."""
 _WIDTHS = {str: 30, int: 10, float: 12, bool: 8}
 """The widths of columns, in characters."""
 _OTHERS = "use csv or parquet, which have no such limit"
@@ -44,12 +46,11 @@ def xlsx(table: Table, request: ExportRequest) -> Iterator[bytes]:
     file = io.BytesIO()
     # Rows are in a temporary file until the end: in this folder, so that none is left after an
     # error.
-    with tempfile.TemporaryDirectory() as folder:
-        book = Workbook(file, {"constant_memory": True, "tmpdir": folder})
-        if request.reader is not None:
-            # Otherwise the time of the export, so that no two would be the same.
-            saved = datetime.fromtimestamp(request.reader.progress().committed_at, UTC)
-            book.set_properties({"created": saved.replace(tzinfo=None)})
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Workbook(file, {"constant_memory": True, "tmpdir": folder}) as book,
+    ):
+        book.set_properties({"created": _NO_TIME})
         heading = book.add_format({"bold": True})
         # Without this, a spreadsheet would take the text for a formula as soon as it is edited.
         quoted = book.add_format({"quote_prefix": True})
@@ -70,7 +71,6 @@ def xlsx(table: Table, request: ExportRequest) -> Iterator[bytes]:
                     )
                 for place, value in enumerate(row):
                     _write(sheet, number, place, value, names[place], quoted)
-        book.close()
     yield file.getvalue()
 
 

@@ -314,7 +314,7 @@ def test_a_text_has_neighbours_as_a_title_has(notes, cli, tmp_path):
     for text in ("zzz qqq", ""):
         with pytest.raises(ValueError, match=r"^text contains no word of the session's vocabulary"):
             notes.similar(text=text)
-    with pytest.raises(TypeError, match="text must be text, not 3"):
+    with pytest.raises(TypeError, match="text must be text, or a list of tokens, not 3"):
         notes.similar(text=3)
 
 
