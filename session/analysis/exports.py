@@ -40,6 +40,7 @@ TOPIC_COLUMNS = (
 """What is said of each topic beside its number and words: attributes of `Topic`."""
 WIDE_COLUMNS = ("name", "area", "area_name", "share", "shown")
 WIDE_WORDS = tuple(f"word_{rank}" for rank in range(1, 11))
+WIDE_MORE = ("titles", "found", "npmi", "in_use", "hidden")
 TYPES: Mapping[str, type] = {
     "area": int,
     "area_name": str,
@@ -47,6 +48,7 @@ TYPES: Mapping[str, type] = {
     "count": int,
     "event": str,
     "found": float,
+    "hidden": bool,
     "id": str,
     "in_use": bool,
     "metric": str,
@@ -206,12 +208,13 @@ def _wide(request: ExportRequest) -> Iterator[Row]:
             words: list[str | None] = list(topic.words[: len(WIDE_WORDS)])
             words += [None] * (len(WIDE_WORDS) - len(words))
             described = [_cell(topic, column) for column in WIDE_COLUMNS]
-            yield model, topic.number, *described, *words, _cell(topic, "titles"), topic.found
+            more = [_cell(topic, column) for column in WIDE_MORE]
+            yield model, topic.number, *described, *words, *more
 
 
 WIDE = replace(
     TABLES["topics"],
-    columns=("model", "topic", *WIDE_COLUMNS, *WIDE_WORDS, "titles", "found"),
+    columns=("model", "topic", *WIDE_COLUMNS, *WIDE_WORDS, *WIDE_MORE),
     batches=_wide,
 )
 """The table of `export topics --wide`."""
@@ -259,16 +262,27 @@ def _with_roles(request: ExportRequest) -> bool:
     return request.everything
 
 
+def _always(request: ExportRequest) -> bool:
+    """For a column that came after the optional ones, and so is behind them."""
+    return True
+
+
 @table(
     "articles",
     "Articles: each with its largest topic",
     "page_id title revision_id words model topic proportion",
-    optional={"role": _with_roles, "id": has_ids},
+    optional={"role": _with_roles, "id": has_ids, "name": _always, "area_name": _always},
     everything="include held-out and skipped articles, with a role column",
     of_texts=True,
 )
 def _articles(request: ExportRequest) -> Iterator[Batch]:
     """One row for each article and model, with its largest topic."""
+    from wikitopics.session.analysis.described import described_topics
+
+    names_of = {
+        model: [(topic.name, topic.area_name) for topic in described_topics(request.reader, model)]
+        for model in request.models
+    }
     with_role = _with_roles(request)
     with_id = has_ids(request)
     models = [
@@ -286,11 +300,16 @@ def _articles(request: ExportRequest) -> Iterator[Batch]:
             if with_id:
                 optional.append(id)
             if not topics:
-                rows.append((page_id, title, revision_id, words, None, None, None, *optional))
+                empty = (None, None, None, *optional, None, None)
+                rows.append((page_id, title, revision_id, words, *empty))
                 continue
             for place, model in models:
-                largest = (model, topics[place], shares[place])
-                rows.append((page_id, title, revision_id, words, *largest, *optional))
+                topic = topics[place]
+                names = names_of[model]
+                # Without a snapshot, topics have no names yet.
+                named = names[topic] if topic < len(names) else (None, None)
+                largest = (model, topic, shares[place], *optional, *named)
+                rows.append((page_id, title, revision_id, words, *largest))
         yield list(zip(*rows, strict=True))
 
 

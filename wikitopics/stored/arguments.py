@@ -45,7 +45,8 @@ def wrong_type(argument: str, needed: str, value: object) -> TypeError:
 
 def check_collection(argument: str, value: object) -> None:
     """Raise TypeError unless the value is a collection, such as a list or a column of a table."""
-    if hasattr(value, "columns"):  # iterating over a table yields their names
+    # Iterating over a table yields the names of its columns, or its rows.
+    if hasattr(value, "columns") or hasattr(value, "column_names"):
         raise TypeError(f"{argument} must be a column, such as frame['text'], not a table")
     # Arrays without dimensions hold one value.
     is_single = isinstance(value, str | bytes) or getattr(value, "ndim", 1) == 0

@@ -113,9 +113,9 @@ class TopicMethods(SessionFile):
         """
         with self._reading(model) as (reader, name):
             topics = described_topics(reader, name)
-        topics.sort(key=lambda topic: -topic.share)
-        if frame:
-            return frames.topics_as_frame(topics)
+            topics.sort(key=lambda topic: -topic.share)
+            if frame:
+                return frames.topics_as_frame(topics)
         return Topics(topics, self, name)
 
     def rename(self, topic: int, name: str | None, model: str | None = None) -> str:

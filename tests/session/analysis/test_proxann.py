@@ -1,0 +1,103 @@
+"""The files that ProxAnn reads, by its own description of them: theta, beta, vocabulary, texts and
+a configuration."""
+
+import json
+from configparser import ConfigParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import wikitopics as wt
+from tests.wikitopics.in_python.learning import HELD_OUT, TEXTS, TRAINED, learn
+from wikitopics.session.analysis import proxann
+
+
+@pytest.fixture
+def own(trainers_run_here, home):
+    return learn(session="default", passes=1, replicas=0, seeds={"one": ["rivera", "riverb"]})
+
+
+def loaded(folder):
+    """What ProxAnn loads by a configuration, as it does: (settings, theta, beta, words, texts)."""
+    configuration = ConfigParser()
+    configuration.read(folder / "proxann.conf")
+    (model,) = [name for name in configuration.sections() if name != "all"]
+    files = configuration[model]
+    assert not files.getboolean("trained_with_thetas_eval")
+    with open(files["vocab_path"], encoding="utf-8") as file:
+        columns = json.load(file)
+    corpus = pd.read_json(files["corpus_path"], lines=True)
+    theta = np.load(files["thetas_path"])
+    beta = np.load(files["betas_path"])
+    return {**configuration["all"], **files}, theta, beta, columns, corpus
+
+
+def test_rows_and_columns_of_all_files_belong_together(own, cli, tmp_path):
+    own.hide(1)
+    folder = tmp_path / "of 100%-proxann"
+    assert cli("export", "proxann", "-o", folder).code == 0
+    settings, theta, beta, columns, corpus = loaded(folder)
+    model = own.model()
+    assert np.array_equal(beta, model.topics().astype(np.float32))
+    assert list(columns.items()) == [(word, n) for n, word in enumerate(own.vocabulary().words)]
+    assert theta.shape == (TRAINED, 3) == (len(corpus), len(beta))
+    assert theta.sum(axis=1) == pytest.approx(1, abs=1e-6)
+    places = corpus["id"].to_numpy() - 1
+    texts = [TEXTS[place] for place in places]
+    assert corpus["text"].tolist() == texts
+    assert np.abs(theta - own.infer(texts)).max() < 0.02
+    for tokens, text in zip(corpus["tokenized_text"], texts, strict=True):
+        assert sorted(tokens.split()) == sorted(word for word in text.split() if word in columns)
+    assert settings["remove_topic_ids"] == "1"
+    assert settings["n_matches"] == "2"
+    assert settings["text_column_disp"] == "text"
+    assert settings["text_column"] == "tokenized_text"
+    assert int(settings["ntop"]) <= TRAINED
+    assert settings["method"] == "thetas"
+    assert {"top_words_display", "thr", "path_json_save"} <= settings.keys()
+
+
+def test_held_out_documents_are_included_if_asked_and_a_folder_is_replaced(own, cli, tmp_path):
+    folder = tmp_path / "judged-proxann"
+    own.export("proxann", folder)
+    assert len(loaded(folder)[4]) == TRAINED
+    (folder / "proxann.json").write_text("{}")  # what ProxAnn itself writes there
+    assert cli("export", "proxann", "--all", "-o", folder).code == 0
+    assert len(loaded(folder)[4]) == TRAINED + HELD_OUT
+    (folder / "mine.txt").write_text("")
+    with pytest.raises(wt.SessionError, match="holds other files"):
+        own.export("proxann", folder)
+
+
+def test_phrases_are_one_token_in_the_texts_and_in_the_vocabulary(
+    trainers_run_here, home, tmp_path
+):
+    tokens = [
+        [*text.split(), "New York"] if n % 9 == 0 else text.split() for n, text in enumerate(TEXTS)
+    ]
+    session = learn(tokens, session="default", passes=1, replicas=0)
+    session.export("proxann", tmp_path / "p-proxann", "proxann")
+    *_, columns, corpus = loaded(tmp_path / "p-proxann")
+    assert "New_York" in columns
+    with_it = corpus["tokenized_text"].str.split().map(lambda tokens: "New_York" in tokens)
+    assert with_it.tolist() == [(page - 1) % 9 == 0 for page in corpus["id"]]
+
+
+def test_a_session_without_texts_or_with_few_is_refused(
+    trainers_run_here, home, trained, cli, one_line, tmp_path, monkeypatch
+):
+    one_line(
+        cli("export", "proxann", "-o", tmp_path / "x"),
+        1,
+        "this session keeps none: only sessions of your own documents",
+    )
+    one_line(cli("export", "proxann"), 2, "proxann writes several files: name a folder")
+    session = learn(session="none", passes=1, replicas=0, snippets=False)
+    with pytest.raises(wt.SessionError, match="begun with --no-snippets"):
+        session.export("proxann", tmp_path / "x")
+    few = learn(session="few", passes=1, replicas=0)
+    monkeypatch.setattr(proxann, "DOCUMENTS_SHOWN", TRAINED)
+    with pytest.raises(wt.SessionError, match="only 108 documents have topics and a text"):
+        few.export("proxann", tmp_path / "x")
+    assert not (tmp_path / "x").exists()
