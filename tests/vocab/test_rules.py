@@ -3,6 +3,7 @@ it."""
 
 import pickle
 import unicodedata
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.rules import CUT_SHORT, DOTTED, Rule
+from wikitopics.vocab.rules import CUT_SHORT, DOTTED, Rule, token_lines, tokens_in
+from wikitopics.vocab.vocabulary import BadVocabulary
 
 WORDS = {
     # language: text, words
@@ -159,14 +161,17 @@ def test_the_rule_is_part_of_the_vocabulary(tmp_path):
 def test_rules_by_name():
     assert Rule.parse("1") == Rule()
     assert str(Rule.parse("2 de")) == "2"
-    for name in ("2 az", "2 digits", "2 en digits"):
+    for name in ("2 az", "2 digits", "2 en digits", "tokens 1", "tokens 2 en digits"):
         assert str(Rule.parse(name)) == name
     assert str(Rule.of_language("fr-x-nice")) == "2 fr"
     for code in DOTTED | CUT_SHORT.keys():
         assert str(Rule.of_language(code)) == f"2 {code}"
 
 
-@pytest.mark.parametrize("wrong", ["", "0", "3", "1 tr", "2  tr", "2 T", "two"])
+@pytest.mark.parametrize(
+    "wrong",
+    ["", "0", "3", "1 tr", "2  tr", "2 T", "two", "tokens", "tokens links", "tokens tokens 1"],
+)
 def test_names_that_no_rule_has(wrong):
     with pytest.raises(ValueError, match="no word rule"):
         Rule.parse(wrong)
@@ -176,3 +181,33 @@ def test_with_digits_a_word_may_hold_them_but_not_be_a_number():
     text = "5G H2O e\u0301t\u00e92 1'000 2024 ² the '90s' \u03019x"
     words = [word.decode() for word in Rule.parse("2 digits").words(text)]
     assert words == ["5g", "h2o", "été2", "the", "90s", "9x"]
+
+
+def test_tokens_are_words_as_they_are_and_texts_are_split_as_usual():
+    words = ("C++", "New York", "new york", "ı", "don't")
+    vocabulary = Vocabulary(words, "tokens 2 en")
+    assert vocabulary == Vocabulary.from_lines(vocabulary.lines)
+    assert vocabulary.lines[0] == "# rule tokens 2 en"
+    assert vocabulary != Vocabulary(["don't", "new york"], "2 en")
+    ids, counts = vocabulary.count_tokens(["New York", "C++", "c++", "New York", "I", "don’t"])
+    assert (ids.tolist(), counts.tolist()) == ([0, 1], [1, 2])
+    assert ids.dtype == counts.dtype == np.int32
+    ids, counts = vocabulary.count_tokens({"ı": 3, "C++": 2**40, "x": 1, "New York": 0})
+    assert (ids.tolist(), counts.tolist()) == ([0, 3], [2**31 - 1, 3])
+    ids, _ = vocabulary.count("New York's C++, and I don’t")
+    assert [words[id] for id in ids] == ["new york", "don't"]
+    assert vocabulary.why("C++") == "'C++' is in the vocabulary."
+    for word in ("", " a", "a\tb", "a\n", "\x1b[1m"):
+        with pytest.raises(BadVocabulary, match=r"blank|expected one token per line"):
+            Vocabulary(["one", word], "tokens 2 en")
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1)))
+def test_tokens_are_read_as_they_were_written(tokens):
+    assert tokens_in(token_lines(tokens)) == Counter(tokens)
+    assert tokens_in(token_lines(Counter(tokens))) == Counter(tokens)
+
+
+def test_lines_of_tokens_that_somebody_else_wrote_do_no_harm():
+    text = "a\t3\nb\t\n\nc\t-1\nd\t9" + "9" * 30 + "\n\t7\na\ne\t²\nf\t1\t2"
+    assert tokens_in(text) == {"a": 4, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1}

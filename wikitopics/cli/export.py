@@ -104,13 +104,13 @@ _TABLES_WITH_ALL = [table for table in exports.TABLES.values() if table.everythi
     "--output",
     metavar="PATH",
     type=click.Path(),
-    help="A file or, for gensim, a folder (default: standard output).",
+    help="A file or, for gensim and proxann, a folder (default: standard output).",
 )
 @click.option(
     "--model",
     metavar="NAME",
     shell_complete=options.model_names,
-    help="Export only this model (default for `export map` and `export model`: the first).",
+    help="Export only this model (default for `export map`, `model` and `proxann`: the first).",
 )
 @click.option(
     "--all",
@@ -141,11 +141,12 @@ def export(
 
     Examples:
       wikitopics export topics > topics.csv
-      wikitopics export topics --wide -o topics.tsv
+      wikitopics export topics --wide -o topics.xlsx
       wikitopics export history --format json -o history.json
       wikitopics export map -o map.html
       wikitopics export map -o growth.svg
       wikitopics export model --model hdp -o hdp.npz
+      wikitopics export proxann --session reviews -o reviews-proxann
     """
     from wikitopics.session.analysis.origin import licence_of
 
