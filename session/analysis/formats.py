@@ -285,8 +285,8 @@ FORMATS = {
         Format("png", "picture", ending=".png", stream=_png, binary=True),
         Format("npz", "NumPy .npz", ending=".npz", stream=_npz, binary=True),
         Format("gensim", "gensim LdaModel, a folder", ending="-gensim", folder=_write_gensim),
-        Format("proxann", "ProxAnn, a folder", ending="-proxann", folder=_write_proxann),
         Format("ldavis", "LDAvis JSON", ending=".ldavis.json", stream=_ldavis),
+        Format("proxann", "ProxAnn, a folder", ending="-proxann", folder=_write_proxann),
     )
 }
 
