@@ -286,6 +286,12 @@ def _check_seeds(request: TrainRequest, specs: Sequence[ModelSpec]) -> None:
             )
 
 
+def _are_from_python(request: TrainRequest) -> bool:
+    """Whether the documents are those of a Python program."""
+    paths = request.get(TEXTS) or ()
+    return bool(paths) and all(path.endswith(GIVEN) for path in paths)
+
+
 def check_names(values: Mapping[str, object]) -> None:
     """Raise `BadUsage` for the name of a file or folder that a session cannot store: names are
     bytes, but its settings are text."""
@@ -332,10 +338,10 @@ def new_vocabulary(request: TrainRequest, kind: SourceKind) -> tuple[str, Vocabu
             raise BadUsage(
                 f"{VOCAB.flag} {name} is a vocabulary of titles: add {TOKENS.flag} {LINKS}"
             )
-        if vocabulary.rule.tokens and of_texts and not kind.own:
+        if vocabulary.rule.tokens and of_texts and not _are_from_python(request):
             raise BadUsage(
-                f"{VOCAB.flag} {name} is a vocabulary of tokens, and --source {kind.name} has "
-                "texts: give another"
+                f"{VOCAB.flag} {name} is a vocabulary of tokens, of which only Python "
+                "(`wikitopics.train`) gives lists: give another"
             )
         return name, vocabulary
     try:
@@ -422,6 +428,11 @@ def added_texts(request: TrainRequest, stored: Settings) -> Identity | None:
     for option in (MARKUP, LANG):
         _same(option.flag, identity.get(option.name), stored.source_options.get(option.name))
     check_names(identity)
+    if Rule.parse(stored.rule).tokens and not _are_from_python(request):
+        raise BadUsage(
+            "this session counts tokens, of which only Python gives lists: use "
+            "`wikitopics.train(texts, session=…, add=True)`"
+        )
     return {**identity, EARLIER: all_read}
 
 

@@ -41,9 +41,14 @@ def test_tokens_are_words_as_they_are(path):
     for document in tokens[::10]:
         document += ["New York", "don't", "C++", "AI", "The", "the", " padded ", "", "a\tb", "\n"]
     with pytest.warns(UserWarning, match=r"cannot be shown in a line are left out \(12\)$"):
-        session = learn(pd.Series(tokens, index=[f"n{n}" for n in range(120)]), **QUICK)
+        session = learn(
+            pd.Series(tokens, index=[f"n{n}" for n in range(120)]),
+            seeds={"city": ["New York"]},
+            **QUICK,
+        )
     vocabulary = session.vocabulary()
     assert str(vocabulary.rule) == "tokens 2 en"
+    assert next(topic.name for topic in session.topics() if topic.number == 0) == "city"
     assert {"New York", "don't", "C++", "AI", "padded"} < set(vocabulary.words)
     assert not {"The", "the", "a\tb", "new york"} & set(vocabulary.words), "stop words are left out"
     expected = [[document.count(word) for word in vocabulary.words] for document in tokens]
@@ -80,6 +85,40 @@ def test_the_same_tokens_return_the_session_and_texts_are_added(path):
     assert of_added[1, words.index("riverd")] == 8
     added = learn([["rivera"] * 3, ["Rivera"]], add=True, **QUICK)
     assert counted(added)[-1, words.index("rivera")] == 3, "Rivera is not a known token"
+
+
+def test_the_same_words_are_learnt_to_the_same_bits(path):
+    of_texts = learn(**QUICK)
+    words = of_texts.vocabulary().words
+    lambda_ = of_texts.model().topics()
+    of_tokens = learn(TOKENS, session="tokens", **QUICK)
+    assert of_tokens.vocabulary().words == words
+    assert np.array_equal(of_tokens.model().topics(), lambda_)
+    matrix = CountVectorizer(vocabulary=words).transform(TEXTS)
+    of_counts = learn(matrix, session="counts", vocabulary=words, **QUICK)
+    assert np.array_equal(of_counts.model().topics(), lambda_)
+
+
+def test_the_command_line_gives_no_tokens(path, cli, one_line, tmp_path):
+    session = learn(TOKENS, **QUICK)
+    file = tmp_path / "more.jsonl"
+    file.write_text('{"text": "rivera riverb", "id": "a"}\n', encoding="utf-8")
+    one_line(
+        cli("train", "--session", "notes", "--texts", file),
+        2,
+        "this session counts tokens, of which only Python gives lists",
+    )
+    words = tmp_path / "words.txt"
+    words.write_text("\n".join(session.vocabulary().lines), encoding="utf-8")
+    for source in (["--texts", file], []):
+        one_line(
+            cli("train", "--session", "new", "--vocab", words, *source),
+            2,
+            "is a vocabulary of tokens, of which only Python (`wikitopics.train`) gives lists",
+        )
+    text = tmp_path / "text.txt"
+    text.write_text("Rivera, riverb!", encoding="utf-8")
+    assert cli("infer", text, "--session", "notes").code == 0
 
 
 def test_a_session_of_texts_takes_no_tokens(path):
@@ -190,6 +229,11 @@ MATRIX = sparse.csr_array(np.ones((40, 3), int))
         ({"texts": [["a"], "b"]}, TypeError, "number 1 is of type str, not a list of tokens"),
         ({"texts": ["a", ["b"]]}, TypeError, "number 1 is of type list, not a string"),
         ({"texts": [["a", 3]]}, TypeError, "number 0 has a token of type int"),
+        (
+            {"vocabulary": wt.Vocabulary(["a", "b"], "tokens 2 en")},
+            ValueError,
+            "vocabulary: its words are tokens, which texts need not have",
+        ),
         ({"texts": TOKENS, "phrases": True}, ValueError, "phrases: tokens are words as they are"),
         ({"texts": TOKENS, "markup": "html"}, ValueError, "markup: tokens and counts have none"),
         ({"held_out": 1.0}, ValueError, "held_out must be a whole number, or a share between"),
