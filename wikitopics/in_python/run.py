@@ -197,9 +197,8 @@ def train(
             "vocabulary: counts need the words that they are of, such as the vectorizer that made "
             "them, or its get_feature_names_out()"
         )
-    share_held_out, number_held_out = _given_held_out(held_out)
-    if not given_flag("snippets", snippets) or given.kind == "counts":
-        request = request.giving(**{NO_SNIPPETS.name: True})
+    to_hold_out = _given_held_out(held_out)
+    keeps_snippets = given_flag("snippets", snippets)
     seeded = {} if seeds is None else given_seeds(seeds)
     # Texts that are added have their index as ids, even in a session of 1.1.0.
     path_of_same_texts = None if add else path
@@ -221,6 +220,9 @@ def train(
                 request = request.giving(seeds=files.write(files.seeds, [json.dumps(seeded)]))
             # True also for a name that is too long, which is refused below.
             is_new = replace or not os.path.exists(path)
+            has_nothing_to_keep = is_new and given.kind == "counts"
+            if not keeps_snippets or has_nothing_to_keep:
+                request = request.giving(**{NO_SNIPPETS.name: True})
             settings, _ = new_settings(request, request.kind())  # raises for a wrong request
             has_own_ids = ids_are_given or not are_row_numbers(labels)
             ids_are_titles = has_own_ids and (is_new or not are_numbered(path))
@@ -231,10 +233,12 @@ def train(
                 ids_are_titles=ids_are_titles,
             )
             number = files.write_texts(descriptor, documents)
-            if share_held_out is not None and not (add and not is_new):
-                number_held_out = max(1, round(share_held_out * number))
-            if number_held_out is not None:
-                request = request.giving(held_out=HELD_OUT.convert(number_held_out))
+            if isinstance(to_hold_out, float):
+                # A share is of the first texts: a session to which texts are added has its number.
+                adds = add and not is_new
+                to_hold_out = None if adds else max(1, round(to_hold_out * number))
+            if to_hold_out is not None:
+                request = request.giving(held_out=HELD_OUT.convert(to_hold_out))
             if has_tokens:
                 proses = partial(kept_texts, files.texts)
             else:
@@ -419,21 +423,21 @@ def _counter_of_tokens(path: Path, given: Given) -> Vocabulary | None:
     return None
 
 
-def _given_held_out(value: object) -> tuple[float | None, int | None]:
-    """(the share of the texts to hold out, or None; their number, or None). Raises ValueError or
+def _given_held_out(value: object) -> int | float | None:
+    """A number of texts to hold out, or as a float a share of them. Raises ValueError or
     TypeError."""
     if value is None:
-        return None, None
+        return None
     if isinstance(value, Real) and not isinstance(value, SupportsIndex):
         share = float(value)
         if not 0 < share < 1:
             raise ValueError(
                 f"held_out must be a whole number, or a share between 0 and 1, not {value!r:.40}"
             )
-        return share, None
+        return share
     number = whole("held_out", value)  # type: ignore[arg-type]
     HELD_OUT.convert(number)  # raises for too large a number
-    return None, number
+    return number
 
 
 def _request(

@@ -150,6 +150,19 @@ def test_a_count_matrix_is_learnt_exactly(path, vectorizer, dtype):
         session.infer(matrix[:, :2])
 
 
+def test_counts_are_added_to_counts_and_to_tokens(path, vectorizer):
+    matrix = vectorizer.transform(TEXTS)
+    words = list(vectorizer.get_feature_names_out())
+    for first in (matrix, TOKENS):
+        learn(first, vocabulary=words, replace=True, **QUICK)
+        more = {"vocabulary": words, "ids": list("abc"), "add": True, **QUICK}
+        session = learn(matrix[:3] * 2, **more)
+        assert np.array_equal(counted(session)[-3:], 2 * matrix[:3].toarray())
+        assert session.status().documents + session.status().held_out == 123
+        with pytest.raises(wt.SessionError, match="vocabulary: this session counts other words"):
+            learn(matrix[:3] * 2, **{**more, "vocabulary": words[::-1]})
+
+
 def test_a_corpus_of_gensim_is_learnt(path):
     corpora = pytest.importorskip("gensim.corpora")
     dictionary = corpora.Dictionary(TOKENS)
