@@ -128,7 +128,7 @@ def unknown_words(seeds: Mapping[str, Sequence[str]], vocabulary: Vocabulary) ->
 
 
 def _ids_in(word: str, vocabulary: Vocabulary) -> NDArray[np.int32]:
-    ids, _ = vocabulary.count_tokens([word]) if word in vocabulary else vocabulary.count(word)
+    ids, _ = vocabulary.count(word)
     return ids
 
 

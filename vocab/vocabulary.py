@@ -226,7 +226,7 @@ class Vocabulary:
 
     def as_read(self, word: str) -> str:
         """A word or a phrase as it is read in a text: "York's" as "york"; "" if it has no word."""
-        if self.rule.of_titles or (self.rule.tokens and word in self):
+        if self.rule.of_titles:
             return word
         return " ".join(self.split(word))
 
@@ -297,7 +297,9 @@ class Vocabulary:
         return np.array(ids, np.int32), np.array(counts, np.int32)
 
     def _read(self, text: str) -> Iterable[bytes]:
-        """The words of a text, with known phrases as one."""
+        """The words of a text, with known phrases as one; a text that is a known token is one."""
+        if self.rule.tokens and text.strip() in self:
+            return [text.strip().encode("utf-8", "replace")]
         words = self.rule.words(text)
         if not self._lengths:
             return words

@@ -196,6 +196,9 @@ def test_tokens_are_words_as_they_are_and_texts_are_split_as_usual():
     assert (ids.tolist(), counts.tolist()) == ([0, 3], [2**31 - 1, 3])
     ids, _ = vocabulary.count("New York's C++, and I don’t")
     assert [words[id] for id in ids] == ["new york", "don't"]
+    ids, counts = vocabulary.count(" C++ ")  # a text that is a token
+    assert (ids.tolist(), counts.tolist()) == ([0], [1])
+    assert vocabulary.split("New York") == ["New York"]
     assert vocabulary.why("C++") == "'C++' is in the vocabulary."
     for word in ("", " a", "a\tb", "a\n", "\x1b[1m"):
         with pytest.raises(BadVocabulary, match=r"blank|expected one token per line"):

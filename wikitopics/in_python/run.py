@@ -109,7 +109,8 @@ def train(
     or joined, but tokens that are blank or cannot be shown in a line are left out. Texts may also
     be counts of the words in `vocabulary`: a matrix of SciPy or NumPy with a row for each text and
     a column for each word, such as `CountVectorizer` makes, or a corpus of gensim. A session of
-    tokens or counts splits other texts as usual, here with add=True, and in `infer` and `similar`.
+    tokens or counts splits other texts as usual, here with add=True, and in `infer` and `similar`,
+    unless a text is itself a token.
 
     titles, ids: one for each text; without ids, the index of a pandas Series is used. A text
         without a title is called by its id. It is called "text 727" if it has no id, or only the
