@@ -83,9 +83,7 @@ def test_interrupted_anywhere_the_map_is_the_same(sessions, corpus, seed, usual_
         assert chart(reader, "lda") == chart(other, "lda")
 
 
-def test_a_map_grows_with_the_stream_and_drifts_from_where_it_was(
-    sessions, corpus, usual_layouts
-):
+def test_a_map_grows_with_the_stream_and_drifts_from_where_it_was(sessions, corpus, usual_layouts):
     driver = Driver(sessions("s", model=LDA), corpus)
     follower = MapFollower("lda")
     layouts = []
