@@ -50,8 +50,16 @@ def _names():
         yield pytest.param(name, id=called, marks=marks)
 
 
+@pytest.fixture
+def without_charts(monkeypatch):
+    """Reports are made without their charts, which tell no names of files and take longest."""
+    if not REPORT.missing():
+        chart = "wikitopics.session.analysis.report.pictures.chart"
+        monkeypatch.setattr(chart, lambda *_: "")
+
+
 @pytest.fixture(params=_names())
-def odd(request, tmp_path):
+def odd(request, tmp_path, without_charts):
     """A folder of such a name, which is empty. Files in it get its name, too."""
     if request.param not in [NAMES[called] for called in TO_PROCESSES]:
         request.getfixturevalue("trainers_run_here")
