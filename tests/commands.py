@@ -56,7 +56,7 @@ class CommandLine:
 
 
 @pytest.fixture
-def cli(capsys):
+def cli(capsys, short_layouts):
     return CommandLine(capsys)
 
 
@@ -127,7 +127,7 @@ class Ended:
 
 
 @pytest.fixture
-def trainers_run_here(monkeypatch, counted_here):
+def trainers_run_here(monkeypatch, counted_here, short_layouts):
     """Trainers that Python calls start run in this process, to their end: a process of their own
     would first load all that this one has loaded, which takes longer than a small test."""
     from wikitopics.cli import run

@@ -18,6 +18,14 @@ from tests.sharing import Once
 RELEASES = Path(__file__).parent / "session" / "storage" / "releases"
 
 
+@pytest.fixture
+def short_layouts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trainers in this process lay out maps of articles in a tenth of the usual steps, which are
+    most of what a small session computes. What the steps do is tested with the model."""
+    monkeypatch.setattr("wikitopics.model.article_map.ROUNDS", 20)
+    monkeypatch.setattr("wikitopics.model.article_map.LATER_ROUNDS", 15)
+
+
 @pytest.fixture(scope="session")
 def trained_once(corpus: Corpus, made_once: Once) -> Path:
     """A finished session over the corpus; nobody may write to it."""

@@ -125,14 +125,14 @@ def test_documents_without_words_teach_nothing(kind):
 
 @needs_jit
 def test_float32_drifts_little_in_a_thousand_updates(kind):
-    batch, _ = planted(400)
+    batch, _ = planted(200)
     of_float64 = learnt(kind, 4, batch, 100, dtype="float64", warm_start=False, eta=0.05)
     state = of_float64.state()
     state["lambda_hat"] = state["lambda_hat"].astype(np.float32)
     of_float32 = kinds.load(kind).from_state(state)
     for _ in range(50):
-        for start in range(0, 400, 20):
-            minibatch = batch[start : start + 20]
+        for start in range(0, 200, 10):
+            minibatch = batch[start : start + 10]
             of_float64.learn(minibatch)
             of_float32.learn(minibatch)
     # A model carries the sums of its topics along: they are those of lambda still.

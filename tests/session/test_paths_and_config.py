@@ -187,7 +187,9 @@ def test_a_contact_that_nobody_recognises_ends_a_start(
 
 @pytest.mark.parametrize("text", BROKEN)
 @pytest.mark.parametrize("source", ["counts", "texts", "demo", "dump"])
-def test_no_saved_contact_stops_a_source_that_sends_none(cli, save, corpus, tmp_path, text, source):
+def test_no_saved_contact_stops_a_source_that_sends_none(
+    cli, save, corpus, tmp_path, counted_here, text, source
+):
     save(text)
     (tmp_path / "texts.jsonl").write_text('{"text": "aaa aab aac"}\n' * 30)
     revision = "<revision><id>1</id><text>aaa aab</text></revision>"

@@ -15,14 +15,18 @@ from wikitopics.session.analysis.report.map_page import SCALE
 COLUMNS = ["page_id", "title", "x", "y", "topic", "area"]
 
 
-@pytest.fixture(scope="module")
-def notes(tmp_path_factory):
-    """A session of documents with an index; the one before the last has no words."""
+@pytest.fixture
+def notes(made_once, trainers_run_here):
+    """A session of documents with an index, the one before the last without words; nobody may
+    write to it."""
     from tests.wikitopics.in_python.learning import TEXTS
 
-    texts = pd.Series(TEXTS, index=[f"n{number}" for number in range(len(TEXTS))])
-    texts.iloc[-2] = None
-    return learn(texts, session=tmp_path_factory.mktemp("map") / "notes.db")
+    def train(folder):
+        texts = pd.Series(TEXTS, index=[f"n{number}" for number in range(len(TEXTS))])
+        texts.iloc[-2] = None
+        learn(texts, session=folder / "notes.db")
+
+    return wt.open(made_once("mapped", train) / "notes.db")
 
 
 def keys_of(page):

@@ -31,9 +31,9 @@ NAMES = {
 }
 ALWAYS = ("newline", "escape", "ideographic space", "not UTF-8", "leading dash", "of an address")
 """The odd names that are tried in every run of the tests."""
-TO_WORKERS = ("newline", "not UTF-8")
-"""The odd names with which other processes count, and are told the name; starting them takes
-longer than all the rest."""
+TO_PROCESSES = ("newline", "not UTF-8", "emoji, right to left, decomposed")
+"""The odd names with which other processes count and train, and are told the name; starting them
+takes longer than all the rest."""
 FEW = ("--topics", "2", "--held-out", "5", "--batch-size", "16", "--seed", "3", "--passes", "1")
 WORDS = sorted(a + b for a in ("river", "song", "theorem") for b in "abcdefghijkl")
 TEXTS = [
@@ -50,11 +50,19 @@ def _names():
         yield pytest.param(name, id=called, marks=marks)
 
 
+@pytest.fixture
+def without_charts(monkeypatch):
+    """Reports are made without their charts, which tell no names of files and take longest."""
+    if not REPORT.missing():
+        chart = "wikitopics.session.analysis.report.pictures.chart"
+        monkeypatch.setattr(chart, lambda *_: "")
+
+
 @pytest.fixture(params=_names())
-def odd(request, tmp_path):
+def odd(request, tmp_path, without_charts):
     """A folder of such a name, which is empty. Files in it get its name, too."""
-    if request.param not in [NAMES[called] for called in TO_WORKERS]:
-        request.getfixturevalue("counted_here")
+    if request.param not in [NAMES[called] for called in TO_PROCESSES]:
+        request.getfixturevalue("trainers_run_here")
     folder = tmp_path / request.param
     folder.mkdir()
     return folder

@@ -199,7 +199,7 @@ def run_through(page):
 
 
 @pytest.fixture
-def in_a_folder(tmp_path, monkeypatch):
+def in_a_folder(tmp_path, monkeypatch, trainers_run_here):
     """Where the text is run: beside a demo's session, a table called reviews.csv and an essay."""
     assert run(["demo", "--headless", "--articles", "600"]) == 0
     monkeypatch.chdir(tmp_path)

@@ -81,8 +81,9 @@ def test_so_can_one_of_the_first_release(released, home):
     anyones.chmod(0o777)
     done = as_nobody("backup", anyones / "copy.db", home=home)
     assert done.returncode == 0, done.stderr
-    few = ["--topics", 3, "--held-out", 20, "--batch-size", 64, "--session", anyones / "again.db"]
-    done = as_nobody("train", "--counts", released, *few, home=home)
+    few = ["--topics", 3, "--held-out", 20, "--batch-size", 64, "--articles", 64]
+    again = ["--session", anyones / "again.db"]
+    done = as_nobody("train", "--counts", released, *few, *again, home=home)
     assert done.returncode == 0, done.stderr
     assert os.listdir(home) == ["default.db"]
     assert released.read_bytes() == before

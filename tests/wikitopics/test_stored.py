@@ -258,12 +258,15 @@ def test_one_call_sees_one_commit(session):
         assert session.status().models[0].updates == before.models[0].updates + 1
 
 
-@pytest.fixture(scope="module")
-def notes(tmp_path_factory):
+@pytest.fixture
+def notes(made_once, trainers_run_here):
     """A session of documents with ids; nobody may write to it."""
-    folder = tmp_path_factory.mktemp("handing on")
     ids = [f"n{number}" for number in range(120)]
-    return learn(session=folder / "notes.db", ids=ids, titles=ids, model=["scvb0", "lda"])
+
+    def train(folder):
+        learn(session=folder / "notes.db", ids=ids, titles=ids, model=["scvb0", "lda"])
+
+    return wt.open(made_once("handing-on", train) / "notes.db")
 
 
 @pytest.mark.parametrize("what", ["topics", "articles", "proportions", "words", "metrics"])

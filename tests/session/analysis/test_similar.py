@@ -34,7 +34,7 @@ def texts():
 
 
 @pytest.fixture
-def session_of(texts, made_once, tmp_path):
+def session_of(texts, made_once, trainers_run_here, tmp_path):
     """A copy of the session of these texts that was trained in so many passes: ``session_of(2)``."""
 
     def copied(passes):

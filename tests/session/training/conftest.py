@@ -3,6 +3,11 @@
 import pytest
 
 
+@pytest.fixture(autouse=True)
+def layouts(short_layouts):
+    """The maps of all runs here are laid out in a few steps."""
+
+
 @pytest.fixture
 def memory(corpus):
     """A source of 700 pages: see `memory.py`."""

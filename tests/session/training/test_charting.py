@@ -1,6 +1,7 @@
 """The maps of articles that a trainer keeps."""
 
 import contextlib
+import shutil
 from random import Random
 from unittest.mock import Mock
 
@@ -9,6 +10,7 @@ import pytest
 
 from tests.session.rows import sql
 from tests.session.training.driving import MODELS, Driver, chart
+from wikitopics.model.article_map import LATER_ROUNDS, ROUNDS
 from wikitopics.session.analysis.article_map import MapFollower, article_map, why_no_map
 from wikitopics.session.errors import Damaged, NotNow, SessionError
 from wikitopics.session.storage.database import connect
@@ -23,10 +25,22 @@ LDA = (MODELS["lda"],)
 
 
 @pytest.fixture
-def finished(sessions, corpus):
-    path = sessions("finished", model=LDA)
-    Driver(path, corpus).run()
-    return path
+def finished(sessions, corpus, made_once, tmp_path):
+    """A copy of a finished session, which a test may change."""
+
+    def train(folder):
+        trained = sessions("finished", model=LDA)
+        Driver(trained, corpus).run()
+        shutil.copy(trained, folder)
+
+    return shutil.copy(made_once("charted", train) / "finished.db", tmp_path / "copy.db")
+
+
+@pytest.fixture
+def usual_layouts(monkeypatch):
+    """Maps are laid out in all their steps."""
+    monkeypatch.setattr("wikitopics.model.article_map.ROUNDS", ROUNDS)
+    monkeypatch.setattr("wikitopics.model.article_map.LATER_ROUNDS", LATER_ROUNDS)
 
 
 def test_all_trained_articles_have_the_places_that_follow_from_what_is_stored(finished):
@@ -59,7 +73,7 @@ def test_places_that_are_not_stored_are_computed(finished):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_interrupted_anywhere_the_map_is_the_same(sessions, corpus, seed):
+def test_interrupted_anywhere_the_map_is_the_same(sessions, corpus, seed, usual_layouts):
     undisturbed = sessions("undisturbed", model=LDA)
     Driver(undisturbed, corpus).run()
     disturbed = sessions("disturbed", model=LDA)
@@ -69,7 +83,7 @@ def test_interrupted_anywhere_the_map_is_the_same(sessions, corpus, seed):
         assert chart(reader, "lda") == chart(other, "lda")
 
 
-def test_a_map_grows_with_the_stream_and_drifts_from_where_it_was(sessions, corpus):
+def test_a_map_grows_with_the_stream_and_drifts_from_where_it_was(sessions, corpus, usual_layouts):
     driver = Driver(sessions("s", model=LDA), corpus)
     follower = MapFollower("lda")
     layouts = []

@@ -142,7 +142,7 @@ def committed(session):
     return 0
 
 
-def test_bad_records_are_named_and_counted_by_reason(cli, tmp_path):
+def test_bad_records_are_named_and_counted_by_reason(cli, counted_here, tmp_path):
     path = write(tmp_path / "a.jsonl", 1, 100)
     with path.open("ab") as file:
         file.write(b'nope\n{"text": "\xe9"}\n{"title": "x"}\n{"id": "doc/3", "text": "river"}\n')
@@ -185,7 +185,7 @@ def test_wrong_usage_is_one_line(cli, one_line, tmp_path, monkeypatch, home, arg
     assert not (home / "default.db").exists()
 
 
-def test_another_path_and_a_changed_file_are_refused(cli, one_line, tmp_path):
+def test_another_path_and_a_changed_file_are_refused(cli, counted_here, one_line, tmp_path):
     path = write(tmp_path / "a.jsonl", 1, 200)
     options = ("--source", "texts", "--texts", path)
     assert cli("train", *options, *MODEL, "--articles", "60").code == 0
@@ -217,7 +217,9 @@ def notes(tmp_path):
 
 
 @pytest.mark.parametrize(("more", "documents"), [((), 60), (("--lines",), 120)])
-def test_a_plain_text_is_parted_and_goes_on_as_it_began(cli, one_line, notes, more, documents):
+def test_a_plain_text_is_parted_and_goes_on_as_it_began(
+    cli, counted_here, one_line, notes, more, documents
+):
     options = ("--texts", notes, *more, "--passes", 1, *MODEL)
     assert cli("train", *options, "--articles", 32).code == 0
     assert cli("train", "--texts", notes).code == 0
@@ -239,6 +241,7 @@ def test_a_plain_text_is_parted_and_goes_on_as_it_began(cli, one_line, notes, mo
 
 def test_a_session_of_1_1_0_reads_texts_and_keys_as_it_began(
     cli,
+    counted_here,
     one_line,
     notes,
     tmp_path,
@@ -291,7 +294,7 @@ def test_two_documents_are_the_fewest(cli, one_line, tmp_path, home, lines, more
     assert not (home / "default.db").exists()
 
 
-def test_two_documents_with_known_words_are_the_fewest(cli, tmp_path, home):
+def test_two_documents_with_known_words_are_the_fewest(cli, counted_here, tmp_path, home):
     (tmp_path / "words.txt").write_text("river\nmountain\n")
     path = tmp_path / "a.txt"
     path.write_text("a river\n\nnothing\n\nnothing at all\n")
@@ -376,7 +379,7 @@ def test_a_vocabulary_is_built_of_the_same_files(cli, tmp_path):
     assert set(words) <= {*WORDS, "one", "document", "blank", "lines"}
 
 
-def test_a_table_without_a_header_and_with_odd_rows(cli, one_line, tmp_path, home):
+def test_a_table_without_a_header_and_with_odd_rows(cli, counted_here, one_line, tmp_path, home):
     table = tmp_path / "a.csv"
     lines = [f"{number},{text(number)}\n" for number in range(1, 61)]
     lines[3] = f"4,{text(4)}, {text(5)}\n"
@@ -399,7 +402,7 @@ def test_a_table_without_a_header_and_with_odd_rows(cli, one_line, tmp_path, hom
     assert rows["4"] == 2 * rows["5"]
 
 
-def test_markup_is_told_and_removed_where_it_is_named(cli, one_line, tmp_path):
+def test_markup_is_told_and_removed_where_it_is_named(cli, counted_here, one_line, tmp_path):
     path = tmp_path / "pages.jsonl"
     words = tmp_path / "words.txt"
     pages = [f'<div class="x"><p>{text(i)}</p><pre>river</pre></div>' for i in range(60)]
@@ -444,7 +447,7 @@ def test_a_wiki_names_its_markup_itself(cli, one_line, tmp_path):
     one_line(cli("vocab", "build", "--lang", "de", "--markup", "html", "-o", out), 2, wrong)
 
 
-def test_counts_kept_of_documents_bring_their_ids_along(cli, tmp_path, home):
+def test_counts_kept_of_documents_bring_their_ids_along(cli, counted_here, tmp_path, home):
     path = write(tmp_path / "a.jsonl", 1, 100)
     cli.ok(
         "train",
@@ -463,7 +466,9 @@ def test_counts_kept_of_documents_bring_their_ids_along(cli, tmp_path, home):
     assert kept == {f"doc/{i}": i for i in range(1, 100)}
 
 
-def test_added_documents_are_learnt_once_and_known_ids_skipped(cli, one_line, tmp_path):
+def test_added_documents_are_learnt_once_and_known_ids_skipped(
+    cli, counted_here, one_line, tmp_path
+):
     path = write(tmp_path / "a.jsonl", 1, 201)
     cli.ok("train", "--source", "texts", "--texts", path, "--passes", 2, *MODEL)
     first = cli.json("status")
