@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from wikitopics.extra import REPORT
+from wikitopics.session.analysis.groups import column_of, places_of_values
 from wikitopics.session.analysis.map_contents import MapContents
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.paths import user_path
@@ -53,13 +54,11 @@ class MapFrame(pd.DataFrame):  # type: ignore[misc]
         )
         if documents is None:
             super().__init__(on_map)
-            rows = pd.Index(page_ids)
         else:
             places = on_map.drop(columns="title").set_index("page_id")
             placed = places.reindex(documents["page_id"]).set_axis(documents.index)
             super().__init__(pd.concat([documents, placed], axis="columns"))
-            rows = documents.index[documents["page_id"].searchsorted(page_ids)]
-        self._drawn = (of_model, *labels_of(color, of_model, rows, documents))
+        self._drawn = (of_model, *labels_of(color, of_model, documents))
 
     @property
     def _constructor(self) -> Any:
@@ -110,35 +109,21 @@ def embedded(page: str, title: str, height: int) -> str:
 
 
 def labels_of(
-    color: object, of_model: MapContents, rows: pd.Index, documents: "pd.DataFrame | None"
+    color: object, of_model: MapContents, documents: "pd.DataFrame | None"
 ) -> tuple[Sequence[str] | None, Sequence[str]]:
     """The label by which each article is coloured, and the labels in order if they are parts of a
     scale.
 
-    ``color``: None, or a value for each document: a column with their ids as its index, or values
-    in their order. Numbers become parts of a scale. ``rows``: the id of each article on the map.
+    ``color``: None, or a value for each document, as for `places_of_values`. Numbers become parts
+    of a scale.
 
     Raises ValueError if there are too few or too many values, and TypeError.
     """
     if color is None:
         return None, ()
-    if isinstance(color, pd.DataFrame):
-        raise TypeError("color must be a column, such as frame['label'], not a table")
-    if isinstance(color, str) or not hasattr(color, "__len__"):
-        raise TypeError("color must be a column or a list with a value for each document")
-    values = pd.Series(color)
-    by_id = isinstance(color, pd.Series) and color.index.is_unique and color.index.isin(rows).any()
-    if by_id:
-        values = values.reindex(rows)
-    else:
-        needed = len(of_model) if documents is None else len(documents)
-        if len(values) != needed:
-            raise ValueError(
-                f"color: {len(values):,} values for {needed:,} {of_model.noun}; give a value for "
-                "each, or a column with their ids as its index"
-            )
-        if documents is not None:
-            values = values.iloc[documents["page_id"].searchsorted(of_model.page_ids)]
+    column = column_of("color", color)
+    places = places_of_values("color", column, of_model.page_ids, documents, of_model.noun)
+    values = column.reset_index(drop=True).reindex(places)  # no row is called -1
     if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
         return _on_a_scale(values)
     return ["" if pd.isna(value) else str(value) for value in values.tolist()], ()

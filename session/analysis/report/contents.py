@@ -385,7 +385,7 @@ def _metrics(
     charts = []
     for metric in metrics[:MOST_CHARTS]:
         curves = {
-            place: _sound(reader.curve(status.models[place].name, metric.name)) for place in places
+            place: sound(reader.curve(status.models[place].name, metric.name)) for place in places
         }
         shown = {place: curve for place, curve in curves.items() if len(curve.values)}
         if shown:
@@ -395,7 +395,7 @@ def _metrics(
     return charts, max(0, len(metrics) - MOST_CHARTS)
 
 
-def _sound(curve: Curve) -> Curve:
+def sound(curve: Curve) -> Curve:
     """The part of the curve that can be drawn over articles, with at most `CURVE_POINTS` points."""
     known = np.flatnonzero((np.abs(curve.values) <= LARGEST_DRAWN) & (curve.articles > 0))
     points = spread(curve.articles[known].astype(int).tolist(), CURVE_POINTS)

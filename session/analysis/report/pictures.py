@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from wikitopics.session.analysis.areas import Branch
     from wikitopics.session.analysis.report.contents import Curves, ReportModel
 
 # Matplotlib's SVG simplified for a page that has its own colours and fonts, and forbids style
@@ -314,7 +315,7 @@ def topic_tree(model: "ReportModel") -> Markup:
     above = 10
     below = 36
     height = 17 * len(topics) + above + below
-    xs, ys = _brackets(model)
+    xs, ys = brackets(model.tree, [topic.row.topic for topic in topics])
     with figure(width, height) as drawn:
         inside = 1 - (above + below) / height
         axes = drawn.add_axes((0.01, below / height, width_of_tree / width, inside))
@@ -362,16 +363,17 @@ def _label(
     )
 
 
-def _brackets(model: "ReportModel") -> tuple[list[float], list[float]]:
+def brackets(
+    tree: "Sequence[Branch]", topics: Sequence[int | None]
+) -> tuple[list[float], list[float]]:
     """The lines from each branch to the one that it is part of: their heights and rows.
 
-    A branch is at the mean row of those of its topics that are not hidden.
+    A branch is at the mean row of those of its topics that have one. ``topics``: that of each row.
     """
-    order = [topic.row.topic for _, members in model.groups for topic in members]
-    row_of_topic = {topic: row for row, topic in enumerate(order)}
+    row_of_topic = {topic: row for row, topic in enumerate(topics)}
     shown = {}
     row_of = {}
-    for branch in model.tree:
+    for branch in tree:
         rows = [row_of_topic[topic] for topic in branch.topics if topic in row_of_topic]
         if rows:
             shown[branch.number] = branch

@@ -1,0 +1,270 @@
+"""What documents are about, by a column of the user's own: in each class, or in each period.
+
+Importing this module loads pandas.
+"""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from wikitopics.model.online import IN_USE
+from wikitopics.session.analysis.areas import areas
+from wikitopics.session.analysis.frames import as_csr, documents_of
+from wikitopics.session.errors import SessionError
+from wikitopics.session.sources import noun
+from wikitopics.session.storage.reader import SessionReader
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Level = Literal["areas", "topics"]
+PERIODS = ("min", "h", "D", "W", "M", "Q", "Y")
+MOST_CHOSEN = 40
+"""The shortest of `PERIODS` is chosen of which the dates have at most so many; otherwise years."""
+MOST_PERIODS = 10_000
+"""More periods are refused: seconds could make a table of any size."""
+_CALL = 4
+"""How far up the stack a warning says it comes from: from the user's call of a session's method."""
+
+
+def by_group(reader: SessionReader, model: str, groups: object, level: Level) -> pd.DataFrame:
+    """The mean proportions of each group of documents; see `StoredSession.by`."""
+    values = column_of("groups", groups)
+    try:
+        codes, labels = values.factorize(sort=True)
+    except TypeError as error:  # values that cannot be compared, such as lists
+        raise TypeError(f"groups: {error}") from None
+    with reader.one_moment():
+        matrix, places = _placed(reader, model, "groups", values)
+        columns = _columns(reader, model, level)
+    code_of = np.append(codes, -1)[places]  # the place -1 is that of the code -1
+    has_documents = np.bincount(code_of + 1, minlength=len(labels) + 1)[1:] > 0
+    code_of = np.append(np.cumsum(has_documents) - 1, -1)[code_of]
+    used = pd.Index(labels)[has_documents]
+    if isinstance(used, pd.CategoricalIndex):
+        used = used.remove_unused_categories()
+    _tell("groups", reader, code_of)
+    return _means(matrix, code_of, used.rename("group"), columns, level)
+
+
+def over_time(
+    reader: SessionReader, model: str, dates: object, freq: str | None, level: Level
+) -> pd.DataFrame:
+    """The mean proportions in each period; see `StoredSession.over_time`."""
+    values = column_of("dates", dates)
+    with reader.one_moment():
+        matrix, places = _placed(reader, model, "dates", values)
+        columns = _columns(reader, model, level)
+    moments = _moments(values)
+    used = moments.iloc[np.unique(places[places >= 0])].dropna()
+    if used.empty:
+        raise ValueError(f"dates: no {noun(reader.settings().source)} have one")
+    periods = _periods(moments, _freq_of(used, freq))
+    periods_used = _periods(used, periods.dtype.freq)
+    first = periods_used.min()
+    n_periods = periods_used.max().ordinal - first.ordinal + 1
+    if n_periods > MOST_PERIODS:
+        raise ValueError(
+            f"freq: {n_periods:,} periods from {first} to {periods_used.max()}; the most are "
+            f"{MOST_PERIODS:,}, so choose longer ones"
+        )
+    codes = np.where(periods.isna(), -1, periods.astype("int64") - first.ordinal)
+    code_of = np.append(codes, -1)[places]
+    _tell("dates", reader, code_of)
+    every = pd.period_range(first, periods=n_periods, name="period")
+    return _means(matrix, code_of, every, columns, level)
+
+
+def column_of(argument: str, values: object) -> pd.Series:
+    """The values as a column. Raises TypeError and ValueError if they are none."""
+    if isinstance(values, pd.DataFrame):
+        raise TypeError(f"{argument} must be a column, such as frame['label'], not a table")
+    if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__len__"):
+        raise TypeError(f"{argument} must be a column or a list with a value for each document")
+    try:
+        return pd.Series(values)
+    except ValueError as error:  # an array of several dimensions
+        raise ValueError(f"{argument}: {error}") from None
+
+
+def places_of_values(
+    argument: str,
+    values: pd.Series,
+    page_ids: NDArray[np.int64],
+    documents: pd.DataFrame | None,
+    noun: str,
+) -> NDArray[np.int64]:
+    """(n,) where among the values that of each article is; -1 for an article without one.
+
+    Values belong to articles by the labels of their index if these are the articles' ids, otherwise
+    by their order. Labels that only count (0, 1, 2 and so on) are ids only if they are so of all.
+
+    values: the result of `column_of`
+    page_ids: (n,) of the articles, in their order
+    documents: the result of `frames.documents_of`: all documents, also those that are not among the
+    articles; None if articles are known by their page ids
+
+    Raises ValueError if the values go by the order, but are too few or too many.
+    """
+    labels = values.index
+    all_page_ids = page_ids if documents is None else documents["page_id"].to_numpy()
+    ids: pd.Index | None = pd.Index(all_page_ids)
+    if documents is not None and not isinstance(documents.index, pd.RangeIndex):
+        ids = documents.index
+    elif documents is not None and labels.name != "page_id":
+        ids = None
+    places: NDArray[np.int64] = np.full(len(all_page_ids), -1)
+    if ids is not None and ids.is_unique and labels.is_unique:
+        places = labels.get_indexer(ids)
+    counts_only = isinstance(labels, pd.RangeIndex) and labels.start == 0 and labels.step == 1
+    enough = places.min(initial=0) >= 0 if counts_only else places.max(initial=-1) >= 0
+    if not enough:
+        if len(values) != len(all_page_ids):
+            raise ValueError(
+                f"{argument}: {len(values):,} values for {len(all_page_ids):,} {noun}; give a "
+                "value for each, or a column with their ids as its index"
+            )
+        places = np.arange(len(values))
+    if documents is not None:
+        # Every article is one of the documents, which are in the order of their page ids.
+        places = places[np.searchsorted(all_page_ids, page_ids)]
+    return places
+
+
+def _placed(
+    reader: SessionReader, model: str, argument: str, values: pd.Series
+) -> "tuple[csr_array, NDArray[np.int64]]":
+    """((D, K) the recorded proportions, (D,) the places of the articles' values)."""
+    matrix, page_ids = as_csr(reader, model, held_out=True)
+    documents = documents_of(reader)
+    called = noun(reader.settings().source)
+    return matrix, places_of_values(argument, values, page_ids, documents, called)
+
+
+def _columns(
+    reader: SessionReader, model: str, level: Level
+) -> list[tuple[int, str, tuple[int, ...]]]:
+    """(number, name, topics) of each area, or of each topic in use that is not hidden, the largest
+    first."""
+    if level == "areas":
+        return [(area.number, area.name, area.topics) for area in areas(reader, model)]
+    if level != "topics":
+        raise ValueError(f"level must be 'areas' or 'topics', not {level!r:.60}")
+    rows = [row for row in reader.topics(model) if row.share > IN_USE and not row.hidden]
+    rows.sort(key=lambda row: -row.share)
+    return [(row.topic, row.name, (row.topic,)) for row in rows]
+
+
+def _tell(argument: str, reader: SessionReader, code_of: NDArray[np.int64]) -> None:
+    """Warn of articles without a value. Raises ValueError if none has one."""
+    called = noun(reader.settings().source)
+    n_without = int((code_of < 0).sum())
+    if n_without == len(code_of):
+        raise ValueError(f"{argument}: no {called} have one")
+    if n_without:
+        warnings.warn(
+            f"{argument}: {n_without:,} of {len(code_of):,} {called} have none and are left out",
+            stacklevel=_CALL,
+        )
+
+
+def _means(
+    matrix: "csr_array",
+    code_of: NDArray[np.int64],
+    labels: pd.Index,
+    columns: Sequence[tuple[int, str, tuple[int, ...]]],
+    level: Level,
+) -> pd.DataFrame:
+    """A row for each label and each of the columns.
+
+    code_of: (D,) the index of each article's label; -1 for none
+    """
+    if not columns:
+        raise SessionError(f"there are no {level} in use yet")
+    chosen = np.flatnonzero(code_of >= 0)
+    codes = code_of[chosen]
+    of_chosen = matrix[chosen].tocsc()
+    n_documents = np.bincount(codes, minlength=len(labels))
+    shares = np.empty((len(labels), len(columns)))
+    errors = np.empty_like(shares)
+    with np.errstate(invalid="ignore", divide="ignore"):  # NaN without documents, or with only one
+        for column, (_, _, topics) in enumerate(columns):
+            # One column at a time, since all of a large session may not fit in memory.
+            values = of_chosen[:, list(topics)].sum(axis=1, dtype=np.float64)
+            mean = np.bincount(codes, values, len(labels)) / n_documents
+            squares = np.bincount(codes, (values - mean[codes]) ** 2, len(labels))
+            shares[:, column] = mean
+            errors[:, column] = np.sqrt(squares / (n_documents - 1) / n_documents)
+    errors[n_documents < 2] = np.nan
+    n = len(columns)
+    numbers = [number for number, _, _ in columns]
+    names = [name for _, name, _ in columns]
+    return pd.DataFrame(
+        {
+            labels.name: labels.repeat(n),
+            "area" if level == "areas" else "topic": np.tile(numbers, len(labels)),
+            "name": names * len(labels),
+            "share": shares.ravel(),
+            "standard_error": errors.ravel(),
+            "documents": n_documents.repeat(n),
+        }
+    )
+
+
+def _moments(dates: pd.Series) -> pd.Series:
+    """Dates as moments without a time zone, each in its own; whole numbers as years; periods as
+    they are. Raises ValueError for what are no dates."""
+    dates = dates.reset_index(drop=True)
+    if isinstance(dates.dtype, pd.CategoricalDtype):
+        dates = dates.astype(dates.cat.categories.dtype)
+    if isinstance(dates.dtype, pd.PeriodDtype):
+        return dates
+    if pd.api.types.is_bool_dtype(dates):
+        raise TypeError("dates must be dates, not booleans")
+    if pd.api.types.is_numeric_dtype(dates):
+        known = dates.dropna()
+        if not (known.between(1, 9999) & (known == known.round())).all():
+            raise ValueError(
+                "dates: numbers must be years; make dates of others first, such as of seconds "
+                "since 1970 with pd.to_datetime(dates, unit='s')"
+            )
+        january = np.ones(len(known), np.int64)
+        years = pd.PeriodIndex.from_fields(year=known.astype("int64"), month=january, freq="Y")
+        return pd.Series(years, index=known.index).reindex(dates.index)
+    try:
+        moments = pd.to_datetime(dates)
+        return moments.dt.tz_localize(None)
+    except (AttributeError, TypeError, ValueError, OverflowError) as error:
+        reason = " ".join(str(error).split())
+        raise ValueError(f"dates: {reason:.200}; see pd.to_datetime") from None
+
+
+def _freq_of(moments: pd.Series, freq: str | None) -> object:
+    """The length of periods, given or chosen from the range of the dates."""
+    if freq is not None:
+        try:
+            offset = pd.Period("2000-01-01", freq=freq).freq
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"freq: {error}") from None
+        if offset.n != 1:
+            raise ValueError(f"freq must be one period, such as {offset.base.freqstr!r}")
+        return offset
+    if isinstance(moments.dtype, pd.PeriodDtype):
+        return moments.dtype.freq
+    are_days = (moments == moments.dt.normalize()).all()
+    ends = pd.Series([moments.min(), moments.max()])
+    for length in PERIODS[PERIODS.index("D") :] if are_days else PERIODS:
+        first, last = ends.dt.to_period(length)
+        if last.ordinal - first.ordinal < MOST_CHOSEN:
+            return length
+    return PERIODS[-1]
+
+
+def _periods(moments: pd.Series, freq: object) -> pd.Series:
+    if isinstance(moments.dtype, pd.PeriodDtype):
+        return moments.dt.asfreq(freq)
+    return moments.dt.to_period(freq)

@@ -1,0 +1,64 @@
+"""Foreign text in matplotlib's fonts: as it is, never as a formula, and in a font that has its
+letters."""
+
+import warnings
+from functools import cache
+from typing import Any
+
+from matplotlib import font_manager, rcParams
+from matplotlib.ft2font import FT2Font
+
+from wikitopics.session.analysis.report.pictures import cut
+from wikitopics.session.escapes import visible
+
+AS_IT_IS: dict[str, Any] = {"parse_math": False, "usetex": False}
+"""What stands between dollar signs is otherwise a formula, and may be a wrong one."""
+_ANY = "Last Resort"
+"""A font that has a sign for every letter, but the same for all letters of a script."""
+_UNKNOWN = "?"
+
+
+def told(text: str, most: int) -> str:
+    """The text in one line of at most ``most`` letters, without what is no letter."""
+    return cut(visible(" ".join(text.split())), most)
+
+
+def lettered(text: str) -> dict[str, Any]:
+    """The arguments by which matplotlib writes this text: with the user's fonts, and after these
+    with others that are installed. Warns of letters that none of them has."""
+    lacking = {letter for letter in text if ord(letter) > 126}
+    families = list(rcParams["font.family"])
+    for family in families:
+        font = font_manager.FontProperties(family=[family])
+        lacking -= _letters(font_manager.findfont(font))
+    if lacking:
+        for family, path in _installed():
+            known = lacking & _letters(path)
+            if known:
+                families.append(family)
+                lacking -= known
+    for letter in lacking:
+        text = text.replace(letter, _UNKNOWN)
+    if lacking:
+        warnings.warn(
+            f"no installed font has {''.join(sorted(lacking))!r:.40}: install one for your script, "
+            "such as Noto Sans",
+            stacklevel=2,
+        )
+    return {"text": text, "fontfamily": families, **AS_IT_IS}
+
+
+@cache
+def _letters(path: str) -> frozenset[str]:
+    return frozenset(map(chr, FT2Font(path).get_charmap()))
+
+
+@cache
+def _installed() -> list[tuple[str, str]]:
+    """(family, path) of fonts of the usual weight, those without serifs first."""
+    fonts = [
+        (font.name, font.fname)
+        for font in font_manager.fontManager.ttflist
+        if font.style == "normal" and font.weight in (400, "normal") and _ANY not in font.name
+    ]
+    return sorted(fonts, key=lambda font: ("Sans" not in font[0], font))

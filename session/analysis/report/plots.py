@@ -1,0 +1,620 @@
+"""Pictures of a session for notebooks and papers, each drawn on the `Axes` that it is given.
+
+None has a title; what it leaves out is said below it. Text has the colour of the axes' own labels,
+and pale colours are mixed with the axes' own ground: so it is legible in light and in dark styles.
+
+It needs the extra `report`.
+"""
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from matplotlib import rcParams
+from matplotlib.axes import Axes as Axes
+from matplotlib.colors import to_rgb, to_rgba
+from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
+from matplotlib.font_manager import FontProperties
+from matplotlib.ticker import (
+    FixedLocator,
+    FuncFormatter,
+    LogLocator,
+    MaxNLocator,
+    NullLocator,
+)
+from numpy.typing import NDArray
+from pandas import DataFrame
+from rich.cells import cell_len
+
+from wikitopics.model.areas import OTHER
+from wikitopics.model.online import IN_USE
+from wikitopics.model.relevance import ownership
+from wikitopics.session.analysis.areas import Area, Branch, areas, in_drawing_order
+from wikitopics.session.analysis.cartography import COLOURS
+from wikitopics.session.analysis.comparison import ComparedModel
+from wikitopics.session.analysis.groups import Level
+from wikitopics.session.analysis.report.contents import sound
+from wikitopics.session.analysis.report.fonts import AS_IT_IS, lettered, told
+from wikitopics.session.analysis.report.letters import BOLDER, breadth
+from wikitopics.session.analysis.report.pictures import DASHES, brackets, cut, short
+from wikitopics.session.errors import SessionError
+from wikitopics.session.records import Curve
+from wikitopics.session.storage.reader import SessionReader
+
+TOPICS = 20
+LEAVES = 40
+ROWS = 25
+LINES = 8
+"""The most topics of bars and of the tree, rows of the heat map, and lines over time, unless the
+user asks for another number."""
+GROUPS = 40
+"""The most columns of the heat map."""
+WORDS = 8
+"""The words of each topic."""
+LONGEST = 30
+"""The most letters of a name beside a picture."""
+SMALL = 9.0
+"""The height of small letters, in points."""
+LINE = 1.45
+"""The height of a line, in heights of its letters."""
+PANEL = 150.0
+"""The least width of a topic's bars, in points."""
+ERRORS = 2
+"""How many standard errors a band is wide to either side."""
+DOTTED = 40
+"""A line has dots if there are at most so many."""
+MUTED = 0.65
+"""The opacity of what matters less."""
+PALER = 0.75
+"""The exponent of a share, as a part of the largest one, in a cell of the heat map: small shares
+are to be seen, too."""
+PALE = 0.4
+"""The opacity of the part of a bar that is not the topic's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnTopic:
+    """A topic in use that is not hidden."""
+
+    number: int
+    name: str
+    share: float
+    colour: str
+    words: Sequence[tuple[str, float, float]]
+    """The words as they are shown: (word, probability, the topic's share of the word's uses in all
+    topics that have it among their leading words)."""
+
+
+def drawn_topics(reader: SessionReader, model: str) -> list[DrawnTopic]:
+    """The topics of a model, the largest first. Raises `SessionError` if there are none yet."""
+    with reader.one_moment():
+        rows = reader.topics(model)
+        newest = reader.newest_words(model)
+        all_areas = areas(reader, model)
+    area_of = {topic: area.number for area in all_areas for topic in area.topics}
+    if newest is None or not area_of:
+        raise SessionError(f"{model} has no topics yet")
+    own = ownership(newest.leading, newest.shares, newest.shown).tolist()
+    topics = []
+    for row in rows:
+        if row.share > IN_USE and not row.hidden:
+            colour = COLOURS[area_of.get(row.topic, OTHER)]
+            words = [
+                (word, probability, part)
+                for (word, probability), part in zip(row.shown, own[row.topic], strict=False)
+            ]
+            topics.append(DrawnTopic(row.topic, row.name, row.share, colour, words))
+    return sorted(topics, key=lambda topic: -topic.share)
+
+
+def colours_of(reader: SessionReader, model: str, level: Level) -> Mapping[int, str]:
+    """The colour of each area, or of each topic in use, by number."""
+    if level == "areas":
+        return dict(enumerate(COLOURS))
+    return {topic: COLOURS[area.number] for area in areas(reader, model) for topic in area.topics}
+
+
+# What all pictures have in common.
+
+
+def new_axes(width: float, height: float) -> Axes:
+    """The axes of a new figure, which a notebook shows; in inches."""
+    from matplotlib import pyplot
+
+    return pyplot.figure(figsize=(width, height), layout="constrained").add_subplot()
+
+
+def _ink(axes: Axes) -> Any:
+    return axes.xaxis.label.get_color()
+
+
+def _paper(axes: Axes) -> NDArray[np.float64]:
+    """The red, green and blue of the ground."""
+    for patch in (axes.patch, axes.figure.patch):
+        colour = np.array(to_rgba(patch.get_facecolor()))
+        if colour[3] > 0.5 and patch.get_visible():
+            return colour[:3]
+    return np.ones(3) if _luminance(to_rgb(_ink(axes))) < 0.5 else np.zeros(3)
+
+
+def _luminance(colour: Sequence[float] | NDArray[np.float64]) -> float:
+    return float(np.dot((0.299, 0.587, 0.114), colour))
+
+
+def _room(axes: Axes) -> tuple[float, float]:
+    """The width and height of the axes in points, once the figure is laid out."""
+    axes.figure.canvas.figure.draw_without_rendering()
+    box = axes.get_window_extent()
+    points = 72 / axes.figure.dpi
+    return box.width * points, box.height * points
+
+
+def _bare(axes: Axes) -> None:
+    """Leave only the axes' label."""
+    axes.set(xticks=[], yticks=[])
+    axes.spines[:].set_visible(False)
+    axes.grid(visible=False)
+
+
+def _open(axes: Axes) -> None:
+    """Leave lines only where they help to read a value."""
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.grid(visible=True, axis="y", linewidth=0.6, alpha=0.3)
+    axes.grid(visible=False, axis="x")
+    axes.tick_params(axis="y", length=0)
+    axes.set_axisbelow(True)
+
+
+def _note(axes: Axes, *parts: str) -> None:
+    """Say this below the picture, in lines that are at most as wide."""
+    width, _ = _room(axes)
+    text = "; ".join(filter(None, parts))
+    lines = textwrap.wrap(text, max(int(width / SMALL / 0.55), 20))
+    axes.set_xlabel("\n".join(lines), loc="left", fontsize=SMALL, alpha=MUTED)
+
+
+def _more(shown: int, number: int, what: str) -> str:
+    return f"the {shown} largest of {number:,} {what}" if shown < number else ""
+
+
+def _write(
+    axes: Axes, x: float, y: float, text: str, room: float | None = None, **how: Any
+) -> None:
+    """Write foreign text, cut to so many points."""
+    written = lettered(told(text, 200))
+    whole = written.pop("text")
+    drawn = axes.text(x, y, whole, **{"color": _ink(axes), **how, **written})
+    letter = float(drawn.get_fontsize())
+    # This is the most that it may take: mostly, that is enough to know.
+    if room is None or breadth(whole) * BOLDER * letter <= room:
+        return
+    points = 72 / axes.figure.dpi
+    most = cell_len(whole)
+    while most > 1 and drawn.get_window_extent().width * points > room:
+        most -= 1
+        drawn.set_text(cut(whole, most))
+
+
+def _name_ticks(axis: Any, places: Sequence[float], names: Sequence[str]) -> None:
+    """Label the places of an axis with foreign text."""
+    written = [lettered(name) for name in names]
+    axis.set_ticks(places, [one["text"] for one in written])
+    for tick, one in zip(axis.get_major_ticks(), written, strict=False):
+        for label in (tick.label1, tick.label2):
+            label.set(**AS_IT_IS, fontfamily=one["fontfamily"])
+
+
+def _percent(share: float) -> str:
+    if share < 0.0005:
+        return "0"
+    return f"{share:.0%}" if share >= 0.0995 else f"{share:.1%}"
+
+
+# The words of topics.
+
+
+def draw_topics(axes: Axes | None, topics: Sequence[DrawnTopic], number: int) -> Axes:
+    """A small bar chart of words for each of the topics; ``number``: of all topics."""
+    n = len(topics)
+    axes = axes or new_axes(*_size_of_bars(n))
+    _bare(axes)
+    _note(
+        axes,
+        "bars: probability, each topic on its own scale; in full colour: the topic's own part of "
+        "the word's uses",
+        _more(n, number, "topics"),
+    )
+    width, height = _room(axes)
+    columns = int(np.clip(width // PANEL, 1, n))
+    rows = -(-n // columns)
+    lines = height / rows / (SMALL * LINE)
+    n_words = int(np.clip(lines - 2.2, 1, WORDS))
+    line = 1 / (n_words + 2.2)
+    gap = 14 * columns / width  # between columns
+    letter = min(SMALL, height / rows * line / LINE * 1.1)
+    axes.set(xlim=(0, columns - gap), ylim=(rows, 0))
+    for place, topic in enumerate(topics):
+        row, column = divmod(place, columns)
+        right = column + 1 - gap
+        in_points = (right - column) * width / (columns - gap)
+        how: dict[str, Any] = {"fontsize": letter, "va": "center"}
+        share = _percent(topic.share)
+        room_of_name = in_points - (len(share) + 1) * 0.7 * letter
+        y = row + 0.75 * line
+        _write(axes, column, y, topic.name, room_of_name, weight="bold", **how)
+        _write(axes, right, y, share, ha="right", **how)
+        axes.plot([column, right], [row + 1.3 * line] * 2, color=topic.colour, linewidth=1.5)
+        words = sorted(topic.words[:n_words], key=lambda word: -word[1])
+        most = max((probability for _, probability, _ in words), default=0) or 1
+        for order, (word, probability, part) in enumerate(words):
+            y = row + (1.95 + order) * line
+            length = 0.8 * (right - column) * probability / most
+            bar: dict[str, Any] = {"left": column, "color": topic.colour, "height": 0.8 * line}
+            axes.barh(y, length, alpha=PALE, linewidth=0, **bar)
+            axes.barh(y, length * part, alpha=PALE, linewidth=0, **bar)
+            inside = column + 3 * columns / width
+            _write(axes, inside, y, word, in_points - 5 * letter, **how)
+            _write(axes, right, y, _percent(probability), ha="right", alpha=MUTED, **how)
+    return axes
+
+
+def _size_of_bars(n: int) -> tuple[float, float]:
+    columns = min(n, 5)
+    rows = -(-n // columns)
+    return 2.4 * columns, 0.3 + rows * (WORDS + 2.6) * SMALL * LINE / 72
+
+
+# The tree.
+
+
+def draw_tree(
+    axes: Axes | None,
+    tree: Sequence[Branch],
+    all_areas: Sequence[Area],
+    topics: Sequence[DrawnTopic],
+    number: int,
+) -> Axes:
+    """The tree over these topics, area by area; ``number``: of all topics."""
+    topic_of = {topic.number: topic for topic in topics}
+    rows: list[DrawnTopic | Area] = []
+    of_rows: list[int | None] = []
+    left_out: dict[int, int] = {}
+    for area, numbers in in_drawing_order(tree, all_areas):
+        shown = [topic for topic in numbers if topic in topic_of]
+        left_out[area.number] = len(numbers) - len(shown)
+        if shown:
+            rows += [area, *(topic_of[topic] for topic in shown)]
+            of_rows += [None, *shown]
+    needed = max((breadth(_label(row, left_out)) for row in rows), default=1.0)
+    axes = axes or new_axes(2.6 + needed * SMALL / 72, 0.6 + 0.2 * len(rows))
+    _bare(axes)
+    _note(
+        axes,
+        "the farther left two branches meet, the less they have in common",
+        _more(len(topics), number, "topics"),
+    )
+    width, height = _room(axes)
+    letter = min(SMALL, height / max(len(rows), 1) / 1.2)
+    xs, ys = brackets(tree, of_rows)
+    highest = max((branch.height for branch in tree), default=0.0) or 1.0
+    # The part of the width that the tree has: names have what they need.
+    across = float(np.clip(1 - (needed + 2) * letter / width, 0.25, 0.6))
+    axes.set(xlim=(1.02 * highest, -highest * (1 - across) / across), ylim=(len(rows) - 0.4, -0.6))
+    colour_of = _colours_of_lines(tree, all_areas, of_rows, _ink(axes))
+    for start, colour in enumerate(colour_of):
+        part = slice(4 * start, 4 * start + 3)
+        axes.plot(xs[part], ys[part], color=colour, linewidth=1.3, solid_joinstyle="round")
+    step = highest / across / width  # a point
+    room = (1 - across) * width - 2 * letter
+    for row, shown_row in enumerate(rows):
+        is_area = isinstance(shown_row, Area)
+        label = _label(shown_row, left_out)
+        weight = "bold" if is_area else "normal"
+        x = -5 * step if is_area else -13 * step
+        _write(axes, x, row, label, room, weight=weight, fontsize=letter, va="center")
+        if not isinstance(shown_row, Area):
+            axes.plot(-6 * step, row, "o", color=shown_row.colour, markersize=0.5 * letter)
+    return axes
+
+
+def _label(row: DrawnTopic | Area, left_out: Mapping[int, int]) -> str:
+    """The name and share of a topic, or of an area with the number of its topics left out."""
+    label = f"{told(row.name, LONGEST)}  {_percent(row.share)}"
+    if isinstance(row, Area) and left_out[row.number]:
+        label += f", {left_out[row.number]:,} more"
+    return label
+
+
+def _colours_of_lines(
+    tree: Sequence[Branch], all_areas: Sequence[Area], of_rows: Sequence[int | None], ink: Any
+) -> list[Any]:
+    """The colour of each line of `brackets`: that of the area that has all topics of the line's
+    upper end."""
+    area_of = {topic: area.number for area in all_areas for topic in area.topics}
+    shown = {topic for topic in of_rows if topic is not None}
+    branch_of = {branch.number: branch for branch in tree}
+    colours: list[Any] = []
+    for branch in tree:
+        if shown.isdisjoint(branch.topics) or branch.parent is None:
+            continue
+        parent = branch_of[branch.parent]
+        numbers = {area_of.get(topic) for topic in parent.topics}
+        number = numbers.pop()
+        is_within = not numbers and number is not None
+        colours.append(COLOURS[number] if is_within and number is not None else ink)
+    return colours
+
+
+# Groups, and time.
+
+
+def draw_heat(
+    axes: Axes | None, frame: DataFrame, colour_of: Mapping[int, str], most: int, what: str
+) -> Axes:
+    """The result of `by_group` as a heat map. ``colour_of``: of each area or topic, by number;
+    ``most``: how many are drawn; ``what``: "areas" or "topics"."""
+    number = frame.columns[1]
+    numbers = frame[number].drop_duplicates()
+    n_all = len(numbers)
+    names = dict(zip(frame[number], frame["name"], strict=True))
+    documents = frame.drop_duplicates("group").set_index("group")["documents"]
+    groups = documents.sort_values(ascending=False, kind="stable").index[:GROUPS]
+    groups = [group for group in documents.index if group in set(groups)]
+    shown = numbers.tolist()[:most]
+    shares = frame.pivot(index=number, columns="group", values="share").loc[shown, groups]
+    errors = frame.pivot(index=number, columns="group", values="standard_error").loc[shown, groups]
+    shares, errors = shares.to_numpy(), errors.to_numpy()
+    order = _diagonal(shares)
+    shares, errors = shares[order], errors[order]
+    shown = [shown[place] for place in order]
+    n_rows, n_columns = shares.shape
+    labels = [f"{told(str(group), LONGEST)}\n{documents[group]:,}" for group in groups]
+    size: Any = axes.xaxis.label.get_fontsize() if axes else rcParams["axes.labelsize"]
+    points = FontProperties(size=size).get_size_in_points()
+    longest = points * max(breadth(line) for label in labels for line in label.splitlines())
+    if axes is None:
+        column = float(np.clip(longest / 72 + 0.1, 0.6, 1.2 if n_columns <= 10 else 0.6))
+        axes = new_axes(2.2 + max(column * n_columns, 2.5), 1.2 + 0.34 * n_rows)
+    paper = _paper(axes)
+    strength = ((shares / (shares.max() or 1)) ** PALER)[:, :, None]
+    colours = np.array([to_rgb(colour_of[number]) for number in shown])[:, None, :]
+    cells = paper * (1 - strength) + colours * strength
+    axes.imshow(cells, aspect="auto", interpolation="nearest")
+    axes.spines[:].set_visible(False)
+    axes.grid(visible=False)
+    axes.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
+    _name_ticks(axes.yaxis, range(n_rows), [told(names[number], LONGEST) for number in shown])
+    _note(
+        axes,
+        "mean share in the documents of each group, whose number is beside its name",
+        _more(n_rows, n_all, what),
+        _more(n_columns, len(documents), "groups"),
+    )
+    width, height = _room(axes)
+    cell_width = width / n_columns
+    if longest > cell_width:
+        labels = [label.replace("\n", "  ") for label in labels]
+    _name_ticks(axes.xaxis, range(n_columns), labels)
+    if longest > cell_width:
+        for tick_label in axes.get_xticklabels():
+            tick_label.set(rotation=45, ha="left", va="bottom", rotation_mode="anchor")
+        _, height = _room(axes)
+    letter = min(SMALL, cell_width / 3.2, height / n_rows / 1.3)
+    if letter < 5:
+        return axes
+    for (row, column), share in np.ndenumerate(shares):
+        dark = _luminance(cells[row, column]) < 0.5
+        axes.text(
+            column,
+            row,
+            _percent(share),
+            ha="center",
+            va="center",
+            fontsize=letter,
+            color="white" if dark else "black",
+        )
+    return axes
+
+
+def _diagonal(shares: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The order of rows in which the largest shares lie along the diagonal."""
+    peaks = shares.argmax(axis=1)
+    order: NDArray[np.int64] = np.lexsort((-shares.max(axis=1), peaks))
+    return order
+
+
+def draw_over_time(
+    axes: Axes | None, frame: DataFrame, colour_of: Mapping[int, str], most: int, what: str
+) -> Axes:
+    """The result of `over_time` as a line for each area or topic, with a band of two standard
+    errors; the parameters are those of `draw_heat`."""
+    axes = axes or new_axes(9, 4.8)
+    number = frame.columns[1]
+    n_all = frame[number].nunique()
+    lines = list(frame.groupby(number, sort=False))[:most]
+    first_period = frame["period"].iloc[0]
+    half = (first_period.end_time - first_period.start_time) / 2
+    ends: list[_End] = []
+    for number_of_line, line in lines:
+        colour = colour_of[number_of_line]
+        # Topics of the same area have the same colour.
+        dashes = DASHES[sum(end.colour == colour for end in ends) % len(DASHES)]
+        middle = line["period"].dt.start_time + half
+        x: NDArray[np.float64] = date2num(middle.to_numpy())  # type: ignore[no-untyped-call]
+        shares = line["share"].to_numpy()
+        band = ERRORS * line["standard_error"].to_numpy()
+        marker = "o" if len(shares) <= DOTTED else ""
+        how: dict[str, Any] = {"color": colour, "linestyle": dashes, "marker": marker}
+        axes.plot(x, shares, linewidth=1.8, markersize=3.5, **how)
+        low = np.maximum(shares - band, 0)
+        axes.fill_between(x, low, shares + band, color=colour, alpha=0.15, linewidth=0)
+        last = np.flatnonzero(~np.isnan(shares))[-1]
+        name = line["name"].iloc[0]
+        ends.append(_End(name, float(x[last]), float(shares[last]), colour, dashes))
+    _open(axes)
+    axes.set_ylim(bottom=0)
+    axes.margins(x=0.01)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.6g}%"))
+    locator: Any = AutoDateLocator()  # type: ignore[no-untyped-call]
+    axes.xaxis_date()
+    axes.xaxis.set_major_locator(locator)
+    as_dates: Any = ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]
+    axes.xaxis.set_major_formatter(as_dates)
+    _note(
+        axes,
+        f"mean share in the documents of a {_called(first_period)}; bands: two standard errors",
+        _more(len(lines), n_all, what),
+    )
+    _label_ends(axes, ends)
+    return axes
+
+
+def _called(period: Any) -> str:
+    names = {"Y": "year", "Q": "quarter", "M": "month", "W": "week", "D": "day", "h": "hour"}
+    return names.get(period.freqstr.partition("-")[0], "period")
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """The last point of a line."""
+
+    name: str
+    x: float
+    y: float
+    colour: str
+    dashes: str = "solid"
+
+
+def _label_ends(axes: Axes, ends: Sequence[_End]) -> None:
+    """Name lines at their ends, to the right of the axes. No name covers another."""
+    from scipy.optimize import isotonic_regression
+
+    axes.set(xlim=axes.get_xlim(), ylim=axes.get_ylim())  # they stay as they are
+    _, height = _room(axes)
+    least = SMALL * 1.25 / height
+    upwards = sorted(ends, key=lambda end: end.y)
+    to_axes = axes.transData + axes.transAxes.inverted()
+    wanted = to_axes.transform([(end.x, end.y) for end in upwards])[:, 1]
+    steps = least * np.arange(len(ends))
+    # The nearest places that are at least a line apart.
+    places = isotonic_regression(wanted - steps).x + steps
+    for end, place in zip(upwards, places.tolist(), strict=True):
+        written = lettered(told(end.name, LONGEST))
+        axes.annotate(
+            written.pop("text"),
+            (end.x, end.y),
+            (1.03, place),
+            textcoords="axes fraction",
+            va="center",
+            fontsize=SMALL,
+            color=_ink(axes),
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": end.colour,
+                "linestyle": end.dashes,
+                "linewidth": 1,
+                "relpos": (0, 0.5),
+                "shrinkA": 2,
+                "shrinkB": 0,
+            },
+            **written,
+        )
+
+
+# How well models predict.
+
+
+def sound_curves(reader: SessionReader) -> dict[str, Curve]:
+    """The perplexity of each model, as far as it can be drawn.
+
+    Raises `SessionError` if it has not been measured yet.
+    """
+    with reader.one_moment():
+        names = [status.name for status in reader.model_statuses()]
+        curves = {name: sound(reader.curve(name, "perplexity")) for name in names}
+    known = {name: curve for name, curve in curves.items() if len(curve.values)}
+    if not known:
+        raise SessionError("perplexity has not been measured: no articles are held out, or not yet")
+    return known
+
+
+def draw_curves(axes: Axes | None, curves: Mapping[str, Curve], noun: str) -> Axes:
+    """The perplexity of each model over the articles that it has trained on."""
+    axes = axes or new_axes(7.5, 4.5)
+    ends = []
+    for place, (name, curve) in enumerate(curves.items()):
+        colour = COLOURS[place % OTHER]
+        marker = "o" if len(curve.values) == 1 else ""
+        axes.plot(curve.articles, curve.values, color=colour, linewidth=1.8, marker=marker)
+        ends.append(_End(name, float(curve.articles[-1]), float(curve.values[-1]), colour))
+    axes.set(xscale="log", yscale="log")
+    _open(axes)
+    low, high = axes.get_xlim()
+    subs = (1, 2, 5) if high / low < 200 else (1,)
+    axes.xaxis.set_major_locator(LogLocator(10, subs=subs, numticks=12))
+    axes.yaxis.set_major_locator(LogLocator(10, subs=(1, 1.5, 2, 3, 5, 7), numticks=12))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
+    axes.set_ylabel(f"perplexity of held-out {noun}")
+    axes.set_xlabel(f"{noun} trained")
+    if len(ends) > 1:
+        _label_ends(axes, ends)
+    return axes
+
+
+SCORES = (
+    ("log_likelihood", "log-likelihood"),
+    ("npmi", "coherence (NPMI)"),
+    ("distinct", "distinct words"),
+    ("found", "found by other seeds"),
+)
+"""What `draw_compared` draws of each model."""
+
+
+def draw_compared(axes: Axes | None, models: Sequence[ComparedModel]) -> Axes:
+    """How each score goes with the number of topics: a small picture of each within the axes."""
+    axes = axes or new_axes(8.5, 5)
+    _bare(axes)
+    _note(axes, "by number of topics; bars: two standard errors of the difference from the best")
+    kinds = [(kind, list(some)) for kind, some in groupby(models, key=lambda model: model.kind)]
+    width, height = _room(axes)
+    left, below, above = 48 / width, 24 / height, 22 / height
+    inner_width = 0.5 - left
+    inner_height = 0.5 - below - above
+    for place, (score, title) in enumerate(SCORES):
+        row, column = divmod(place, 2)
+        x = 0.5 * column + left
+        y = 0.5 * (1 - row) + below
+        panel = axes.inset_axes((x, y, inner_width * 0.95, inner_height))
+        panel.set_title(title, loc="left", x=-left / inner_width, fontsize=SMALL)
+        _draw_score(panel, score, kinds)
+        panel.tick_params(labelsize=SMALL)
+    return axes
+
+
+def _draw_score(
+    panel: Axes, score: str, kinds: Sequence[tuple[str, Sequence[ComparedModel]]]
+) -> None:
+    for place, (_, models) in enumerate(kinds):
+        known = [model for model in models if getattr(model, score) is not None]
+        x = [model.topics for model in known]
+        y = [getattr(model, score) for model in known]
+        colour = COLOURS[place % OTHER]
+        errors = None
+        if score == "log_likelihood":
+            errors = [ERRORS * (model.standard_error or 0) for model in known]
+        panel.errorbar(
+            x, y, errors, color=colour, linewidth=1.8, marker="o", markersize=4, capsize=2
+        )
+    numbers = sorted({model.topics for _, models in kinds for model in models})
+    panel.set_xscale("log")
+    panel.xaxis.set_major_locator(FixedLocator(numbers))
+    panel.xaxis.set_minor_locator(NullLocator())
+    panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    panel.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10], min_n_ticks=3))
+    _open(panel)
