@@ -251,7 +251,7 @@ def _freq_of(moments: pd.Series, freq: str | None) -> object:
         except (TypeError, ValueError) as error:
             raise ValueError(f"freq: {error}") from None
         if offset.n != 1:
-            raise ValueError(f"freq must be one period, such as {offset.base.freqstr!r}")
+            raise ValueError(f"freq must be a single period, such as 'M', not {freq!r:.40}")
         return offset
     if isinstance(moments.dtype, pd.PeriodDtype):
         return moments.dtype.freq

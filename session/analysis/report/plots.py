@@ -264,7 +264,9 @@ def draw_topics(axes: Axes | None, topics: Sequence[DrawnTopic], number: int) ->
 def _size_of_bars(n: int) -> tuple[float, float]:
     columns = min(n, 5)
     rows = -(-n // columns)
-    return 2.4 * columns, 0.3 + rows * (WORDS + 2.6) * SMALL * LINE / 72
+    width = max(2.4 * columns, 3.2)
+    lines = rows * (WORDS + 2.6) + 10 / width  # those of the note, too
+    return width, 0.2 + lines * SMALL * LINE / 72
 
 
 # The tree.

@@ -1,0 +1,321 @@
+"""What documents are about, by group and over time, and the pictures of a session in Python."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import wikitopics as wt
+from tests.wikitopics.in_python.learning import TEXTS, learn
+from wikitopics.extra import NOTEBOOK, REPORT
+
+COLUMNS = ["area", "name", "share", "standard_error", "documents"]
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory):
+    """A session of documents with ids; the one before the last has no words."""
+    texts = pd.Series(TEXTS, index=[f"n{number}" for number in range(len(TEXTS))])
+    texts.iloc[-2] = None
+    return learn(texts, session=tmp_path_factory.mktemp("pictures") / "notes.db")
+
+
+@pytest.fixture(scope="module")
+def listed(tmp_path_factory):
+    """A session of documents without ids."""
+    return learn(list(TEXTS), session=tmp_path_factory.mktemp("pictures") / "listed.db")
+
+
+@pytest.fixture(scope="module")
+def repeated(tmp_path_factory):
+    """A session of documents of which two have the same id each time."""
+    texts = pd.Series(TEXTS, index=[f"n{number // 2}" for number in range(len(TEXTS))])
+    with pytest.warns(UserWarning, match="repeat"):
+        return learn(texts, session=tmp_path_factory.mktemp("pictures") / "repeated.db")
+
+
+@pytest.fixture
+def labels(notes):
+    """What each document is called by."""
+    index = notes.documents().index
+    return pd.Series(np.array(["b", "a", "a", "c"])[np.arange(len(index)) % 4], index=index)
+
+
+def by_hand(session, keys, level="areas"):
+    """(mean, standard error, number of documents) of each group, by pandas alone; the keys are in
+    the order of the documents."""
+    proportions = session.proportions(frame=True)
+    if level == "areas":
+        of_areas = {
+            area.number: proportions[list(area.topics)].sum(axis="columns", skipna=False)
+            for area in session.areas()
+        }
+        proportions = pd.DataFrame(of_areas)
+    else:
+        topics = [topic.number for topic in session.topics() if topic.in_use]
+        proportions = proportions[topics]
+    keys = pd.Index(pd.Series(keys))
+    grouped = proportions.reset_index(drop=True).astype("float64").groupby(keys, observed=True)
+    return grouped.mean(), grouped.sem(), grouped.count().iloc[:, 0]
+
+
+def assert_is_by_hand(frame, session, keys, level="areas"):
+    column = "area" if level == "areas" else "topic"
+    by = frame.columns[0]
+    shares, errors, documents = by_hand(session, keys, level)
+    frame = frame[frame["documents"] > 0]
+    known = documents > 0
+    shares, errors, documents = shares[known], errors[known], documents[known]
+    for name, expected in (("share", shares), ("standard_error", errors)):
+        table = frame.pivot(index=by, columns=column, values=name)[expected.columns]
+        assert table.index.tolist() == expected.index.tolist()
+        np.testing.assert_allclose(table, expected, atol=1e-6)
+    told = frame.drop_duplicates(by).set_index(by)["documents"]
+    assert told.to_dict() == documents.to_dict()
+
+
+@pytest.mark.parametrize("level", ["areas", "topics"])
+def test_groups_are_what_pandas_makes_of_the_proportions(notes, labels, level):
+    frame = notes.by(labels, level=level)
+    assert frame.columns.tolist() == ["group", level[:-1], *COLUMNS[1:]]
+    assert_is_by_hand(frame, notes, labels, level)
+    sums = frame.groupby("group")["share"].sum()
+    assert sums.between(0.97, 1 + 1e-6).all()
+    first = frame[frame["group"] == "a"]
+    if level == "areas":
+        assert first["name"].tolist() == [area.name for area in notes.areas()]
+    else:
+        used = [topic for topic in notes.topics() if topic.in_use]
+        assert first["name"].tolist() == [topic.name for topic in used]
+    assert frame["documents"].groupby(frame["group"]).first().sum() == len(labels) - 1
+
+
+@pytest.mark.parametrize(
+    "form", [lambda column: column.sample(frac=1, random_state=1), list, np.array, pd.Index]
+)
+def test_values_are_found_by_ids_or_taken_in_order(notes, labels, form):
+    pd.testing.assert_frame_equal(notes.by(form(labels)), notes.by(labels))
+
+
+def test_documents_without_ids_take_values_by_order_or_page_id(listed):
+    labels = np.array(["x", "y", "z"])[np.arange(len(TEXTS)) % 3]
+    frame = listed.by(labels)
+    assert_is_by_hand(frame, listed, labels)
+    by_page_id = pd.Series(labels, index=listed.documents().index)
+    assert by_page_id.index.name == "page_id"
+    for column in (pd.Series(labels), by_page_id, by_page_id.sample(frac=1, random_state=2)):
+        pd.testing.assert_frame_equal(listed.by(column), frame)
+    some = by_page_id[by_page_id != "z"]
+    with pytest.warns(UserWarning, match="groups: 40 of 120 documents have none"):
+        assert listed.by(some)["group"].unique().tolist() == ["x", "y"]
+
+
+def test_repeated_ids_take_values_by_order(repeated):
+    labels = repeated.documents().assign(label=["p", "q"] * 60)["label"]
+    assert not labels.index.is_unique
+    assert_is_by_hand(repeated.by(labels), repeated, labels)
+    with pytest.raises(ValueError, match=r"groups: 118 values for 120 documents"):
+        repeated.by(labels.iloc[:-2])
+
+
+def test_documents_without_a_group_are_left_out_and_told(notes, labels):
+    some = labels.where(labels != "c")
+    with pytest.warns(UserWarning, match="groups: 30 of 119 documents have none") as told:
+        frame = notes.by(some)
+    assert told[0].filename == __file__
+    assert_is_by_hand(frame, notes, some)
+    with pytest.warns(UserWarning, match="groups: 30 of 119"):
+        pd.testing.assert_frame_equal(notes.by(labels[labels != "c"]), frame)
+    with pytest.raises(ValueError, match="groups: no documents have one"):
+        notes.by(pd.Series(None, index=labels.index, dtype="object"))
+
+
+def test_categories_keep_their_order_and_unused_ones_are_left_out(notes, labels):
+    categories = pd.Categorical(labels, categories=["unused", "c", "b", "a"], ordered=True)
+    frame = notes.by(categories)
+    assert frame["group"].cat.categories.tolist() == ["c", "b", "a"]
+    assert frame["group"].unique().tolist() == ["c", "b", "a"]
+    assert_is_by_hand(frame, notes, categories.remove_unused_categories())
+
+
+def test_numbers_stay_numbers_and_a_group_of_one_has_no_error(notes, labels):
+    numbers = pd.Series(range(len(labels)), index=labels.index).clip(upper=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        frame = notes.by(numbers)
+    assert frame["group"].dtype == "int64"
+    alone = frame[frame["group"] == 0]
+    assert alone["documents"].eq(1).all()
+    assert alone["standard_error"].isna().all()
+    assert_is_by_hand(frame, notes, numbers)
+
+
+def test_articles_of_a_wiki_have_groups_by_page_id_or_order(trained):
+    session = wt.open(trained)
+    proportions = session.proportions(frame=True)
+    labels = pd.Series(proportions.index % 3, index=proportions.index)
+    assert_is_by_hand(session.by(labels), session, labels)
+    pd.testing.assert_frame_equal(session.by(list(labels)), session.by(labels))
+
+
+def test_hidden_topics_are_no_topics_of_a_table(notes, labels, cli):
+    last = notes.topics()[-1].number
+    assert cli("topics", "hide", last, "--session", notes.path).code == 0
+    try:
+        assert last not in notes.by(labels, level="topics")["topic"].unique()
+        assert last in {topic for area in notes.areas() for topic in area.topics}
+        assert_is_by_hand(notes.by(labels), notes, labels)
+    finally:
+        assert cli("topics", "unhide", last, "--session", notes.path).code == 0
+
+
+@pytest.mark.parametrize(
+    ("groups", "error", "message"),
+    [
+        (["one"], ValueError, "groups: 1 values for 120 documents; give a value for each"),
+        (pd.Series(["one"], index=["unknown"]), ValueError, "groups: 1 values"),
+        (pd.Series(["one"] * 100), ValueError, "groups: 100 values for 120 documents"),
+        (pd.DataFrame({"a": [1]}), TypeError, "groups must be a column"),
+        ({"n1": "one"}, TypeError, "groups must be a column"),
+        ("label", TypeError, "groups must be a column"),
+        (7, TypeError, "groups must be a column"),
+        (np.zeros((120, 2)), ValueError, "groups: "),
+        ([["a list"]] * 120, TypeError, "groups: "),
+    ],
+)
+def test_groups_that_do_not_fit_are_refused(notes, groups, error, message):
+    with pytest.raises(error, match=message):
+        notes.by(groups)
+
+
+def test_too_short_a_column_is_refused_though_its_labels_look_like_ids(tmp_path):
+    session = learn(pd.Series(TEXTS), session=tmp_path / "numbered.db")
+    labels = pd.Series(["a", "b"] * 60)
+    assert_is_by_hand(session.by(labels), session, labels)
+    with pytest.raises(ValueError, match="groups: 100 values for 120 documents"):
+        session.by(labels.head(100))
+    with pytest.raises(ValueError, match="color: 100 values for 120 documents"):
+        session.map(color=labels.head(100))
+    with pytest.warns(UserWarning, match="groups: 20 of 120 documents have none"):
+        session.by(labels.iloc[20:])
+
+
+DAYS = pd.date_range("2023-11-20 12:00", periods=len(TEXTS), freq="D")
+
+
+@pytest.mark.parametrize("level", ["areas", "topics"])
+@pytest.mark.parametrize("freq", [None, "W", "M", "Q", "Y"])
+def test_periods_are_what_pandas_makes_of_the_dates(notes, freq, level):
+    frame = notes.over_time(DAYS, freq, level=level)
+    assert frame.columns.tolist() == ["period", level[:-1], *COLUMNS[1:]]
+    periods = DAYS.to_period(freq or "W")  # 120 days are 18 weeks
+    assert frame["period"].dtype == periods.dtype
+    assert_is_by_hand(frame, notes, periods, level)
+
+
+@pytest.mark.parametrize(
+    ("step", "length"),
+    [("min", "h"), ("2h", "D"), ("8D", "M"), ("60D", "Y"), ("400D", "Y")],
+)
+def test_the_length_of_a_period_follows_the_range(notes, step, length):
+    dates = pd.date_range("1900-01-01 00:07", periods=len(TEXTS), freq=step)
+    frame = notes.over_time(dates)
+    assert frame["period"].dt.freq.freqstr.startswith(length)
+    assert_is_by_hand(frame, notes, dates.to_period(frame["period"].dt.freq))
+
+
+def test_dates_without_times_are_never_cut_finer_than_days(notes):
+    frame = notes.over_time(["2024-02-29"] * len(TEXTS))
+    assert frame["period"].unique().tolist() == [pd.Period("2024-02-29", "D")]
+
+
+def test_every_period_from_the_first_to_the_last_has_rows(notes):
+    dates = pd.Series(DAYS).where(DAYS.month != 1, pd.NaT)
+    with pytest.warns(UserWarning, match="dates: 31 of 119 documents have none"):
+        frame = notes.over_time(dates.array, "M")
+    months = frame["period"].drop_duplicates().astype(str).tolist()
+    assert months == ["2023-11", "2023-12", "2024-01", "2024-02", "2024-03"]
+    january = frame[frame["period"] == "2024-01"]
+    assert january["documents"].eq(0).all()
+    assert january[["share", "standard_error"]].isna().all(axis=None)
+
+
+@pytest.mark.parametrize(
+    "dates",
+    [
+        DAYS.strftime("%Y-%m-%d"),
+        DAYS.date,
+        pd.Categorical(DAYS.strftime("%Y-%m-%d")),
+        DAYS.tz_localize("Asia/Tokyo"),
+        DAYS.tz_localize("America/New_York"),
+        DAYS.to_period("D"),
+    ],
+    ids=["text", "date", "category", "east", "west", "period"],
+)
+def test_dates_of_all_kinds_are_the_same_months(notes, dates):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        frame = notes.over_time(dates, "M")
+    assert_is_by_hand(frame, notes, DAYS.to_period("M"))
+
+
+def test_a_date_is_that_of_its_own_clock(notes):
+    evenings = pd.date_range("2024-01-31 23:00", periods=len(TEXTS), freq="min", tz="Asia/Tokyo")
+    months = notes.over_time(evenings, "M")["period"].astype(str).unique().tolist()
+    assert months == ["2024-01", "2024-02"]  # all are in January, in London
+
+
+def test_periods_and_years_are_kept(notes):
+    quarters = pd.PeriodIndex(DAYS, freq="Q")
+    assert_is_by_hand(notes.over_time(quarters), notes, quarters)
+    years = pd.Series(np.arange(len(TEXTS)) // 50 + 1999, dtype="float64")
+    years.iloc[3] = np.nan
+    with pytest.warns(UserWarning, match="dates: 1 of 119"):
+        frame = notes.over_time(years)
+    assert frame["period"].astype(str).unique().tolist() == ["1999", "2000", "2001"]
+    expected = years.map(lambda year: pd.NaT if pd.isna(year) else pd.Period(str(int(year)), "Y"))
+    assert_is_by_hand(frame, notes, expected)
+
+
+@pytest.mark.parametrize(
+    ("dates", "freq", "error", "message"),
+    [
+        (["battery"] * 120, None, ValueError, "dates: .*see pd.to_datetime"),
+        ([1700000000] * 120, None, ValueError, "dates: numbers must be years"),
+        ([1999.5] * 120, None, ValueError, "dates: numbers must be years"),
+        ([True] * 120, None, TypeError, "dates must be dates"),
+        ([None] * 120, None, ValueError, "dates: no documents have one"),
+        (["2024-01-01"] * 7, None, ValueError, "dates: 7 values for 120 documents"),
+        (DAYS, "fortnight", ValueError, "freq: "),
+        (DAYS, "2M", ValueError, "freq must be a single period, such as 'M', not '2M'"),
+        (DAYS, "s", ValueError, "freq: 10,281,601 periods"),
+    ],
+)
+def test_dates_that_do_not_fit_are_refused(notes, dates, freq, error, message):
+    with pytest.raises(error, match=message):
+        notes.over_time(dates, freq)
+
+
+def test_a_level_that_there_is_not_is_refused(notes, labels):
+    with pytest.raises(ValueError, match="level must be 'areas' or 'topics', not 'words'"):
+        notes.by(labels, level="words")
+
+
+def test_without_the_extra_one_line_says_what_to_install(notes, labels, monkeypatch):
+    monkeypatch.setattr(type(REPORT), "missing", lambda self: [self.package])
+    calls = {
+        NOTEBOOK: [lambda: notes.by(labels), lambda: notes.over_time(DAYS)],
+        REPORT: [
+            notes.plot_topics,
+            notes.plot_tree,
+            notes.plot_curve,
+            notes.plot_compare,
+            lambda: notes.plot_heat(labels),
+            lambda: notes.plot_over_time(DAYS),
+        ],
+    }
+    for extra, methods in calls.items():
+        for method in methods:
+            with pytest.raises(ValueError, match=rf"\(\) needs {extra.package}: .*{extra.name}"):
+                method()
