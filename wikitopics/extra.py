@@ -71,7 +71,7 @@ JAPANESE = Extra("ja", "sudachipy", "the words of Japanese")
 CHINESE = Extra("zh", "rjieba", "the words of Chinese")
 THAI = Extra("th", "nlpo3", "the words of Thai")
 ZST = Extra("zst", "zstandard", "dumps and texts that end in .zst")
-REPORT = Extra("report", "matplotlib", "`wikitopics report`")
+REPORT = Extra("report", "matplotlib", "`wikitopics report`, and `plot_…` in Python")
 WEB = Extra("web", "textual-serve", "`watch --web`")
 INTEROP = Extra(
     "interop", "gensim", "`export model --format gensim`, and tests against other programs"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_string_dtype
 
 from wikitopics.model.online import IN_USE
 from wikitopics.session.analysis.areas import areas
@@ -117,10 +118,12 @@ def places_of_values(
         ids = documents.index
     elif documents is not None and labels.name != "page_id":
         ids = None
+    counts_only = isinstance(labels, pd.RangeIndex) and labels.start == 0 and labels.step == 1
     places: NDArray[np.int64] = np.full(len(all_page_ids), -1)
     if ids is not None and ids.is_unique and labels.is_unique:
+        if is_string_dtype(ids) and not is_string_dtype(labels):
+            labels = labels.map(str)  # ids of files are text
         places = labels.get_indexer(ids)
-    counts_only = isinstance(labels, pd.RangeIndex) and labels.start == 0 and labels.step == 1
     enough = places.min(initial=0) >= 0 if counts_only else places.max(initial=-1) >= 0
     if not enough:
         if len(values) != len(all_page_ids):
@@ -223,9 +226,9 @@ def _moments(dates: pd.Series) -> pd.Series:
         dates = dates.astype(dates.cat.categories.dtype)
     if isinstance(dates.dtype, pd.PeriodDtype):
         return dates
-    if pd.api.types.is_bool_dtype(dates):
+    if is_bool_dtype(dates):
         raise TypeError("dates must be dates, not booleans")
-    if pd.api.types.is_numeric_dtype(dates):
+    if is_numeric_dtype(dates):
         known = dates.dropna()
         if not (known.between(1, 9999) & (known == known.round())).all():
             raise ValueError(

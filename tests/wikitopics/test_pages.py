@@ -177,7 +177,7 @@ def test_the_index_of_decisions_has_a_line_for_each():
     assert linked == sorted(page.name for page in decisions.glob("0*.md"))
 
 
-RUN_HERE = ("README.md", "python.md", "texts.md", "how.md")
+RUN_HERE = ("README.md", "python.md", "texts.md", "how.md", "gallery.md")
 OFFLINE = re.compile(
     r"wikitopics ((?:export|articles|vocab build|train --session reviews[\w-]*) .*"
     r"|(?:topics|history|similar|infer|report|backup) .*--session demo.*)"
@@ -200,7 +200,8 @@ def run_through(page):
 
 @pytest.fixture
 def in_a_folder(tmp_path, monkeypatch, trainers_run_here):
-    """Where the text is run: beside a demo's session, a table called reviews.csv and an essay."""
+    """Where the text is run: beside a demo's session, tables called reviews.csv and articles.csv,
+    and an essay."""
     assert run(["demo", "--headless", "--articles", "600"]) == 0
     monkeypatch.chdir(tmp_path)
     words = ["battery"] + [a + b + c for a in "bdfgk" for b in "aeiou" for c in "lmnrs"]
@@ -211,6 +212,8 @@ def in_a_folder(tmp_path, monkeypatch, trainers_run_here):
     Path("reviews.csv").write_text(
         "number,review,product,date\n" + "\n".join(rows), encoding="utf-8"
     )
+    articles = (f"{text},{'AB'[row % 2]},{row // 20 * 10 + 1900}" for row, text in enumerate(texts))
+    Path("articles.csv").write_text("text,country,decade\n" + "\n".join(articles), encoding="utf-8")
     Path("posts.jsonl").write_text(
         "".join(f'{{"body": "{text}"}}\n' for text in texts), encoding="utf-8"
     )

@@ -111,6 +111,14 @@ def test_documents_without_ids_take_values_by_order_or_page_id(listed):
         assert listed.by(some)["group"].unique().tolist() == ["x", "y"]
 
 
+def test_ids_that_are_text_are_also_found_by_numbers(tmp_path):
+    numbers = np.random.default_rng(1).permutation(len(TEXTS)) + 1000
+    ids = [str(number) for number in numbers]
+    session = learn(list(TEXTS), ids=ids, session=tmp_path / "text.db")
+    labels = pd.Series(np.arange(len(TEXTS)) % 3, index=numbers)
+    assert_is_by_hand(session.by(labels.sort_index()), session, labels)
+
+
 def test_repeated_ids_take_values_by_order(repeated):
     labels = repeated.documents().assign(label=["p", "q"] * 60)["label"]
     assert not labels.index.is_unique

@@ -391,7 +391,7 @@ def draw_heat(
     _name_ticks(axes.yaxis, range(n_rows), [told(names[number], LONGEST) for number in shown])
     _note(
         axes,
-        "mean share in the documents of each group, whose number is beside its name",
+        "mean share in the documents of each group; beside its name, their number",
         _more(n_rows, n_all, what),
         _more(n_columns, len(documents), "groups"),
     )
@@ -436,6 +436,7 @@ def draw_over_time(
     axes = axes or new_axes(9, 4.8)
     number = frame.columns[1]
     n_all = frame[number].nunique()
+    frame = frame[frame["documents"] > 0]
     lines = list(frame.groupby(number, sort=False))[:most]
     first_period = frame["period"].iloc[0]
     half = (first_period.end_time - first_period.start_time) / 2
@@ -453,9 +454,8 @@ def draw_over_time(
         axes.plot(x, shares, linewidth=1.8, markersize=3.5, **how)
         low = np.maximum(shares - band, 0)
         axes.fill_between(x, low, shares + band, color=colour, alpha=0.15, linewidth=0)
-        last = np.flatnonzero(~np.isnan(shares))[-1]
         name = line["name"].iloc[0]
-        ends.append(_End(name, float(x[last]), float(shares[last]), colour, dashes))
+        ends.append(_End(name, float(x[-1]), float(shares[-1]), colour, dashes))
     _open(axes)
     axes.set_ylim(bottom=0)
     axes.margins(x=0.01)
@@ -467,10 +467,12 @@ def draw_over_time(
     axes.xaxis.set_major_formatter(as_dates)
     _note(
         axes,
-        f"mean share in the documents of a {_called(first_period)}; bands: two standard errors",
+        f"mean share in documents, by {_called(first_period)}; bands: two standard errors",
         _more(len(lines), n_all, what),
     )
     _label_ends(axes, ends)
+    if axes.xaxis.get_offset_text().get_text():  # such as the year, in the same line as the note
+        axes.xaxis.labelpad += SMALL * LINE
     return axes
 
 
