@@ -105,7 +105,7 @@ def places_of_values(
     by their order. Labels that only count (0, 1, 2 and so on) are ids only if they are so of all.
 
     values: the result of `column_of`
-    page_ids: (n,) of the articles, in their order
+    page_ids: (n,) of the articles
     documents: the result of `frames.documents_of`: all documents, also those that are not among the
     articles; None if articles are known by their page ids
 
@@ -133,8 +133,8 @@ def places_of_values(
             )
         places = np.arange(len(values))
     if documents is not None:
-        # Every article is one of the documents, which are in the order of their page ids.
-        places = places[np.searchsorted(all_page_ids, page_ids)]
+        # The place -1 is that of a page id that is no document's, as a damaged file may have.
+        places = np.append(places, -1)[pd.Index(all_page_ids).get_indexer(page_ids)]
     return places
 
 
