@@ -39,6 +39,7 @@ COUNTRIES = (
     "Russia",
     "Spain",
 )
+COUNTRY = re.compile(rf"\b({'|'.join(COUNTRIES)})\b")
 YEAR = re.compile(r"\b(1[89]\d\d|20[01]\d)\b")
 DOTS = 90
 """The pixels of an inch."""
@@ -55,10 +56,11 @@ def articles() -> Iterator[tuple[str, str, int]]:
     with lzma.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:
             text = json.loads(line)["text"]
-            named = Counter({country: text.count(country) for country in COUNTRIES})
-            (country, most), (_, second) = named.most_common(2)
+            named = Counter(COUNTRY.findall(text)).most_common(2)
             year = YEAR.search(text)
-            if most > second and year:
+            is_clear = len(named) == 1 or (len(named) == 2 and named[0][1] > named[1][1])
+            if is_clear and year:
+                country, _ = named[0]
                 yield text, country, int(year[0]) // 10 * 10
 
 

@@ -111,6 +111,13 @@ def test_documents_without_ids_take_values_by_order_or_page_id(listed):
         assert listed.by(some)["group"].unique().tolist() == ["x", "y"]
 
 
+def test_the_map_takes_a_column_of_documents_without_ids(listed):
+    labels = listed.documents()["name"]
+    by_order = listed.map(color=labels.tolist())._repr_html_()
+    assert listed.map(color=labels)._repr_html_() == by_order
+    assert listed.map(color=labels.sample(frac=1, random_state=2))._repr_html_() == by_order
+
+
 def test_ids_that_are_text_are_also_found_by_numbers(tmp_path):
     numbers = np.random.default_rng(1).permutation(len(TEXTS)) + 1000
     ids = [str(number) for number in numbers]

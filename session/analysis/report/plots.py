@@ -25,6 +25,7 @@ from matplotlib.ticker import (
     MaxNLocator,
     NullLocator,
 )
+from matplotlib.transforms import Bbox, TransformedBbox
 from numpy.typing import NDArray
 from pandas import DataFrame
 from rich.cells import cell_len
@@ -244,7 +245,11 @@ def draw_topics(axes: Axes | None, topics: Sequence[DrawnTopic], number: int) ->
         share = _percent(topic.share)
         room_of_name = in_points - (len(share) + 1) * 0.7 * letter
         y = row + 0.75 * line
-        _write(axes, column, y, topic.name, room_of_name, weight="bold", **how)
+        _write(axes, column, y, topic.name, room_of_name, weight="bold", clip_on=True, **how)
+        # If the axes become narrower later, the name ends before the share all the same.
+        end_of_name = column + (right - column) * room_of_name / in_points
+        box = Bbox.from_extents(column, row, end_of_name, row + 1.3 * line)
+        axes.texts[-1].set_clip_box(TransformedBbox(box, axes.transData))
         _write(axes, right, y, share, ha="right", **how)
         axes.plot([column, right], [row + 1.3 * line] * 2, color=topic.colour, linewidth=1.5)
         words = sorted(topic.words[:n_words], key=lambda word: -word[1])
@@ -378,7 +383,7 @@ def draw_heat(
     points = FontProperties(size=size).get_size_in_points()
     longest = points * max(breadth(line) for label in labels for line in label.splitlines())
     if axes is None:
-        column = float(np.clip(longest / 72 + 0.1, 0.6, 1.2 if n_columns <= 10 else 0.6))
+        column = float(np.clip(longest / 72 + 0.1, 0.6, max(min(1.2, 9 / n_columns), 0.6)))
         axes = new_axes(2.2 + max(column * n_columns, 2.5), 1.2 + 0.34 * n_rows)
     paper = _paper(axes)
     strength = ((shares / (shares.max() or 1)) ** PALER)[:, :, None]
@@ -597,6 +602,12 @@ def draw_compared(axes: Axes | None, models: Sequence[ComparedModel]) -> Axes:
         panel = axes.inset_axes((x, y, inner_width * 0.95, inner_height))
         panel.set_title(title, loc="left", x=-left / inner_width, fontsize=SMALL)
         _draw_score(panel, score, kinds)
+        if not panel.containers:
+            panel.text(0.5, 0.5, "not measured", ha="center", transform=panel.transAxes)
+        elif place == 0 and len(kinds) > 1:
+            legend = panel.legend(frameon=False, fontsize=SMALL, labelcolor=_ink(axes))
+            for text, (kind, _) in zip(legend.get_texts(), kinds, strict=True):
+                text.set(**AS_IT_IS, text=told(kind, LONGEST))
         panel.tick_params(labelsize=SMALL)
     return axes
 
@@ -606,19 +617,30 @@ def _draw_score(
 ) -> None:
     for place, (_, models) in enumerate(kinds):
         known = [model for model in models if getattr(model, score) is not None]
+        if not known:
+            continue
         x = [model.topics for model in known]
         y = [getattr(model, score) for model in known]
-        colour = COLOURS[place % OTHER]
         errors = None
         if score == "log_likelihood":
             errors = [ERRORS * (model.standard_error or 0) for model in known]
-        panel.errorbar(
-            x, y, errors, color=colour, linewidth=1.8, marker="o", markersize=4, capsize=2
-        )
-    numbers = sorted({model.topics for _, models in kinds for model in models})
+        colour = COLOURS[place % OTHER]
+        how: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 4, "capsize": 2}
+        panel.errorbar(x, y, errors, linewidth=1.8, label="kind", **how)
+    numbers = _apart(sorted({model.topics for _, models in kinds for model in models}))
     panel.set_xscale("log")
     panel.xaxis.set_major_locator(FixedLocator(numbers))
     panel.xaxis.set_minor_locator(NullLocator())
     panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     panel.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10], min_n_ticks=3))
     _open(panel)
+
+
+def _apart(numbers: Sequence[int]) -> list[int]:
+    """Those of the ascending numbers that can be written under a logarithmic axis."""
+    least = (numbers[-1] / numbers[0]) ** (1 / 8)
+    chosen = [numbers[0]]
+    for number in numbers:
+        if number >= chosen[-1] * least and number > chosen[-1]:
+            chosen.append(number)
+    return chosen

@@ -231,6 +231,14 @@ def test_every_score_is_drawn_over_the_number_of_topics(notes):
             assert line.get_ydata().tolist() == pytest.approx(known[score].tolist())
 
 
+def test_kinds_of_models_are_told_apart(tmp_path):
+    session = learn(list(TEXTS), session=tmp_path / "kinds.db", model=["lda", "hdp"], topics=None)
+    axes = session.plot_compare()
+    legend = axes.child_axes[0].get_legend()
+    assert {text.get_text() for text in legend.get_texts()} == {"lda", "hdp"}
+    assert [text.get_text() for text in axes.child_axes[3].texts] == ["not measured"]
+
+
 @pytest.mark.parametrize(("n", "n_areas"), [(1, 1), (20, 6), (200, 18)])
 def test_names_are_apart_and_inside_however_many_there_are(n, n_areas):
     topics, areas, tree = many_topics(n, n_areas)
