@@ -21,7 +21,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 from PIL import Image
+from scipy.spatial.distance import cdist
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "gallery.md"
@@ -86,13 +88,20 @@ def draw(out: Path) -> None:
 
 
 def save(path: Path) -> None:
-    """Save the current figure with 256 colours, which makes the file a third as large."""
+    """Save the current figure in its 256 most frequent colours, which makes the file a third as
+    large, and leaves surfaces as they are."""
     from matplotlib import pyplot as plt
 
     drawn = io.BytesIO()
     plt.gcf().savefig(drawn, dpi=DOTS)
     plt.close("all")
-    smaller = Image.open(drawn).convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE)
+    picture = Image.open(drawn).convert("RGB")
+    pixels = np.asarray(picture).reshape(-1, 3)
+    colours, places, counts = np.unique(pixels, axis=0, return_inverse=True, return_counts=True)
+    kept = colours[np.argsort(-counts, kind="stable")[:256]]
+    nearest = cdist(colours, kept).argmin(axis=1).astype(np.uint8)
+    smaller = Image.fromarray(nearest[places].reshape(picture.height, picture.width))
+    smaller.putpalette(kept.tobytes())
     smaller.save(path, optimize=True)
 
 

@@ -212,7 +212,9 @@ def in_a_folder(tmp_path, monkeypatch, trainers_run_here):
     Path("reviews.csv").write_text(
         "number,review,product,date\n" + "\n".join(rows), encoding="utf-8"
     )
-    articles = (f"{text},{'AB'[row % 2]},{row // 20 * 10 + 1900}" for row, text in enumerate(texts))
+    articles = (
+        f"{text},{'AB'[row % 2]},{row // 20 * 10 + 1900}" for row, text in enumerate(texts[:60])
+    )
     Path("articles.csv").write_text("text,country,decade\n" + "\n".join(articles), encoding="utf-8")
     Path("posts.jsonl").write_text(
         "".join(f'{{"body": "{text}"}}\n' for text in texts), encoding="utf-8"
