@@ -114,7 +114,7 @@ class PictureMethods(SessionFile):
             drawn = plots.drawn_topics(reader, name)
             tree = topic_tree(reader, name)
             all_areas = areas(reader, name)
-        return plots.draw_tree(ax, tree, all_areas, drawn[: _most(n, plots.LEAVES)], len(drawn))
+        return plots.draw_tree(ax, tree, all_areas, drawn, _most(n, plots.LEAVES))
 
     def plot_heat(
         self,

@@ -108,6 +108,8 @@ def drawn_topics(reader: SessionReader, model: str) -> list[DrawnTopic]:
                 for (word, probability), part in zip(row.shown, own[row.topic], strict=False)
             ]
             topics.append(DrawnTopic(row.topic, row.name, row.share, colour, words))
+    if not topics:
+        raise SessionError(f"no topic of {model} is in use, or all are hidden")
     return sorted(topics, key=lambda topic: -topic.share)
 
 
@@ -282,26 +284,27 @@ def draw_tree(
     tree: Sequence[Branch],
     all_areas: Sequence[Area],
     topics: Sequence[DrawnTopic],
-    number: int,
+    most: int,
 ) -> Axes:
-    """The tree over these topics, area by area; ``number``: of all topics."""
-    topic_of = {topic.number: topic for topic in topics}
+    """The tree over the largest of the topics, area by area; ``most``: how many are drawn."""
+    topic_of = {topic.number: topic for topic in topics[:most]}
+    others = {topic.number for topic in topics[most:]}
     rows: list[DrawnTopic | Area] = []
     of_rows: list[int | None] = []
     left_out: dict[int, int] = {}
     for area, numbers in in_drawing_order(tree, all_areas):
         shown = [topic for topic in numbers if topic in topic_of]
-        left_out[area.number] = len(numbers) - len(shown)
+        left_out[area.number] = len(others.intersection(numbers))
         if shown:
             rows += [area, *(topic_of[topic] for topic in shown)]
             of_rows += [None, *shown]
-    needed = max((breadth(_label(row, left_out)) for row in rows), default=1.0)
+    needed = BOLDER * max((breadth(_label(row, left_out)) for row in rows), default=1.0)
     axes = axes or new_axes(2.6 + needed * SMALL / 72, 0.6 + 0.2 * len(rows))
     _bare(axes)
     _note(
         axes,
         "the farther left two branches meet, the less they have in common",
-        _more(len(topics), number, "topics"),
+        _more(len(topic_of), len(topics), "topics"),
     )
     width, height = _room(axes)
     letter = min(SMALL, height / max(len(rows), 1) / 1.2)
@@ -367,18 +370,20 @@ def draw_heat(
     numbers = frame[number].drop_duplicates()
     n_all = len(numbers)
     names = dict(zip(frame[number], frame["name"], strict=True))
-    documents = frame.drop_duplicates("group").set_index("group")["documents"]
-    groups = documents.sort_values(ascending=False, kind="stable").index[:GROUPS]
-    groups = [group for group in documents.index if group in set(groups)]
-    shown = numbers.tolist()[:most]
-    shares = frame.pivot(index=number, columns="group", values="share").loc[shown, groups]
-    errors = frame.pivot(index=number, columns="group", values="standard_error").loc[shown, groups]
-    shares, errors = shares.to_numpy(), errors.to_numpy()
+    documents = frame.drop_duplicates("group")["documents"].to_numpy()
+    names_of_groups = [str(group) for group in frame["group"].drop_duplicates()]
+    # The table has the same areas or topics for each group.
+    all_shares = frame["share"].to_numpy().reshape(len(documents), n_all)
+    largest_groups = np.sort(np.argsort(-documents, kind="stable")[:GROUPS])
+    shares = all_shares[largest_groups, :most].T
     order = _diagonal(shares)
-    shares, errors = shares[order], errors[order]
-    shown = [shown[place] for place in order]
+    shares = shares[order]
+    shown = numbers.iloc[order].tolist()
     n_rows, n_columns = shares.shape
-    labels = [f"{told(str(group), LONGEST)}\n{documents[group]:,}" for group in groups]
+    labels = [
+        f"{told(names_of_groups[group], LONGEST)}\n{documents[group]:,}"
+        for group in largest_groups.tolist()
+    ]
     size: Any = axes.xaxis.label.get_fontsize() if axes else rcParams["axes.labelsize"]
     points = FontProperties(size=size).get_size_in_points()
     longest = points * max(breadth(line) for label in labels for line in label.splitlines())

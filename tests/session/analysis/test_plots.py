@@ -194,6 +194,24 @@ def test_a_heat_map_shows_the_table(notes):
         assert told_of[row, column].get_text() in (f"{share:.0%}", f"{share:.1%}", "0")
 
 
+@pytest.mark.parametrize(
+    "groups",
+    [
+        np.arange(len(TEXTS)) % 2 == 0,
+        pd.cut(np.arange(len(TEXTS)), 3),
+        pd.Categorical(LABELS, ["c", "unused", "a", "b"]),
+        np.arange(len(TEXTS)),
+    ],
+    ids=["booleans", "intervals", "categories", "too many"],
+)
+def test_groups_of_all_kinds_are_columns(notes, groups):
+    axes = notes.plot_heat(groups)
+    found = notes.by(groups)["group"].drop_duplicates()
+    told_of = [label.get_text().split("\n")[0].split("  ")[0] for label in axes.get_xticklabels()]
+    assert told_of == [str(group) for group in found[: plots.GROUPS]]
+    axes.figure.canvas.draw()
+
+
 def test_lines_over_time_are_the_table_with_bands(notes):
     decades = np.arange(len(TEXTS)) // 30 * 10 + 1980
     frame = notes.over_time(decades)
@@ -243,9 +261,11 @@ def test_kinds_of_models_are_told_apart(tmp_path):
 def test_names_are_apart_and_inside_however_many_there_are(n, n_areas):
     topics, areas, tree = many_topics(n, n_areas)
     if n > 1:
-        assert_apart_and_inside(
-            plots.draw_tree(None, tree, areas, topics[: plots.LEAVES], len(topics))
-        )
+        drawn = plots.draw_tree(None, tree, areas, topics, plots.LEAVES)
+        assert_apart_and_inside(drawn)
+        more = [text.get_text().split(", ")[-1] for text in drawn.texts]
+        n_more = sum(int(part.removesuffix(" more")) for part in more if part.endswith(" more"))
+        assert n_more == max(n - plots.LEAVES, 0)
     names = [topic.name for topic in topics]
     colours = {topic.number: topic.colour for topic in topics}
     groups = a_table(names, [f"the group number {number}" for number in range(n_areas)])
@@ -287,7 +307,7 @@ def test_foreign_names_are_written_as_they_are():
     with plt.rc_context({"text.parse_math": True}):
         for axes in (
             plots.draw_topics(None, topics, len(topics)),
-            plots.draw_tree(None, tree, areas, topics, len(topics)),
+            plots.draw_tree(None, tree, areas, topics, 40),
             plots.draw_heat(None, table, colours, 20, "topics"),
             plots.draw_over_time(None, over_time, colours, 20, "topics"),
         ):
