@@ -608,6 +608,7 @@ def draw_compared(axes: Axes | None, models: Sequence[ComparedModel]) -> Axes:
         panel.set_title(title, loc="left", x=-left / inner_width, fontsize=SMALL)
         _draw_score(panel, score, kinds)
         if not panel.containers:
+            panel.set(xticks=[], yticks=[])
             panel.text(0.5, 0.5, "not measured", ha="center", transform=panel.transAxes)
         elif place == 0 and len(kinds) > 1:
             legend = panel.legend(frameon=False, fontsize=SMALL, labelcolor=_ink(axes))
