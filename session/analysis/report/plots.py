@@ -6,7 +6,6 @@ and pale colours are mixed with the axes' own ground: so it is legible in light 
 It needs the extra `report`.
 """
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 from matplotlib import rcParams
 from matplotlib.axes import Axes as Axes
-from matplotlib.colors import to_rgb, to_rgba
+from matplotlib.colors import to_rgb
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, date2num
 from matplotlib.font_manager import FontProperties
 from matplotlib.ticker import (
@@ -28,7 +27,6 @@ from matplotlib.ticker import (
 from matplotlib.transforms import Bbox, TransformedBbox
 from numpy.typing import NDArray
 from pandas import DataFrame
-from rich.cells import cell_len
 
 from wikitopics.model.areas import OTHER
 from wikitopics.model.online import IN_USE
@@ -38,9 +36,29 @@ from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.analysis.comparison import ComparedModel
 from wikitopics.session.analysis.groups import Level
 from wikitopics.session.analysis.report.contents import sound
-from wikitopics.session.analysis.report.fonts import AS_IT_IS, lettered, told
+from wikitopics.session.analysis.report.fonts import AS_IT_IS, told
 from wikitopics.session.analysis.report.letters import BOLDER, breadth
-from wikitopics.session.analysis.report.pictures import DASHES, brackets, cut, short
+from wikitopics.session.analysis.report.on_axes import (
+    LINE,
+    LONGEST,
+    MUTED,
+    SMALL,
+    End,
+    ink,
+    label_ends,
+    largest_of,
+    leave_grid,
+    leave_note,
+    luminance,
+    name_ticks,
+    new_axes,
+    note,
+    paper_of,
+    percent,
+    room_of,
+    write,
+)
+from wikitopics.session.analysis.report.pictures import DASHES, brackets, short
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import Curve
 from wikitopics.session.storage.reader import SessionReader
@@ -55,20 +73,12 @@ GROUPS = 40
 """The most columns of the heat map."""
 WORDS = 8
 """The words of each topic."""
-LONGEST = 30
-"""The most letters of a name beside a picture."""
-SMALL = 9.0
-"""The height of small letters, in points."""
-LINE = 1.45
-"""The height of a line, in heights of its letters."""
 PANEL = 150.0
 """The least width of a topic's bars, in points."""
 ERRORS = 2
 """How many standard errors a band is wide to either side."""
 DOTTED = 40
 """A line has dots if there are at most so many."""
-MUTED = 0.65
-"""The opacity of what matters less."""
 PALER = 0.75
 """The exponent of a share, as a part of the largest one, in a cell of the heat map: small shares
 are to be seen, too."""
@@ -120,102 +130,6 @@ def colours_of(reader: SessionReader, model: str, level: Level) -> Mapping[int, 
     return {topic: COLOURS[area.number] for area in areas(reader, model) for topic in area.topics}
 
 
-# What all pictures have in common.
-
-
-def new_axes(width: float, height: float) -> Axes:
-    """The axes of a new figure, which a notebook shows; in inches."""
-    from matplotlib import pyplot
-
-    return pyplot.figure(figsize=(width, height), layout="constrained").add_subplot()
-
-
-def _ink(axes: Axes) -> Any:
-    return axes.xaxis.label.get_color()
-
-
-def _paper(axes: Axes) -> NDArray[np.float64]:
-    """The red, green and blue of the ground."""
-    for patch in (axes.patch, axes.figure.patch):
-        colour = np.array(to_rgba(patch.get_facecolor()))
-        if colour[3] > 0.5 and patch.get_visible():
-            return colour[:3]
-    return np.ones(3) if _luminance(to_rgb(_ink(axes))) < 0.5 else np.zeros(3)
-
-
-def _luminance(colour: Sequence[float] | NDArray[np.float64]) -> float:
-    return float(np.dot((0.299, 0.587, 0.114), colour))
-
-
-def _room(axes: Axes) -> tuple[float, float]:
-    """The width and height of the axes in points, once the figure is laid out."""
-    axes.figure.canvas.figure.draw_without_rendering()
-    box = axes.get_window_extent()
-    points = 72 / axes.figure.dpi
-    return box.width * points, box.height * points
-
-
-def _bare(axes: Axes) -> None:
-    """Leave only the axes' label."""
-    axes.set(xticks=[], yticks=[])
-    axes.spines[:].set_visible(False)
-    axes.grid(visible=False)
-
-
-def _open(axes: Axes) -> None:
-    """Leave lines only where they help to read a value."""
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.grid(visible=True, axis="y", linewidth=0.6, alpha=0.3)
-    axes.grid(visible=False, axis="x")
-    axes.tick_params(axis="y", length=0)
-    axes.set_axisbelow(True)
-
-
-def _note(axes: Axes, *parts: str) -> None:
-    """Say this below the picture, in lines that are at most as wide."""
-    width, _ = _room(axes)
-    text = "; ".join(filter(None, parts))
-    lines = textwrap.wrap(text, max(int(width / SMALL / 0.55), 20))
-    axes.set_xlabel("\n".join(lines), loc="left", fontsize=SMALL, alpha=MUTED)
-
-
-def _more(shown: int, number: int, what: str) -> str:
-    return f"the {shown} largest of {number:,} {what}" if shown < number else ""
-
-
-def _write(
-    axes: Axes, x: float, y: float, text: str, room: float | None = None, **how: Any
-) -> None:
-    """Write foreign text, cut to so many points."""
-    written = lettered(told(text, 200))
-    whole = written.pop("text")
-    drawn = axes.text(x, y, whole, **{"color": _ink(axes), **how, **written})
-    letter = float(drawn.get_fontsize())
-    # This is the most that it may take: mostly, that is enough to know.
-    if room is None or breadth(whole) * BOLDER * letter <= room:
-        return
-    points = 72 / axes.figure.dpi
-    most = cell_len(whole)
-    while most > 1 and drawn.get_window_extent().width * points > room:
-        most -= 1
-        drawn.set_text(cut(whole, most))
-
-
-def _name_ticks(axis: Any, places: Sequence[float], names: Sequence[str]) -> None:
-    """Label the places of an axis with foreign text."""
-    written = [lettered(name) for name in names]
-    axis.set_ticks(places, [one["text"] for one in written])
-    for tick, one in zip(axis.get_major_ticks(), written, strict=False):
-        for label in (tick.label1, tick.label2):
-            label.set(**AS_IT_IS, fontfamily=one["fontfamily"])
-
-
-def _percent(share: float) -> str:
-    if share < 0.0005:
-        return "0"
-    return f"{share:.0%}" if share >= 0.0995 else f"{share:.1%}"
-
-
 # The words of topics.
 
 
@@ -223,14 +137,14 @@ def draw_topics(axes: Axes | None, topics: Sequence[DrawnTopic], number: int) ->
     """A small bar chart of words for each of the topics; ``number``: of all topics."""
     n = len(topics)
     axes = axes or new_axes(*_size_of_bars(n))
-    _bare(axes)
-    _note(
+    leave_note(axes)
+    note(
         axes,
         "bars: probability, each topic on its own scale; in full colour: the topic's own part of "
         "the word's uses",
-        _more(n, number, "topics"),
+        largest_of(n, number, "topics"),
     )
-    width, height = _room(axes)
+    width, height = room_of(axes)
     columns = int(np.clip(width // PANEL, 1, n))
     rows = -(-n // columns)
     lines = height / rows / (SMALL * LINE)
@@ -244,15 +158,15 @@ def draw_topics(axes: Axes | None, topics: Sequence[DrawnTopic], number: int) ->
         right = column + 1 - gap
         in_points = (right - column) * width / (columns - gap)
         how: dict[str, Any] = {"fontsize": letter, "va": "center"}
-        share = _percent(topic.share)
+        share = percent(topic.share)
         room_of_name = in_points - (len(share) + 1) * 0.7 * letter
         y = row + 0.75 * line
-        _write(axes, column, y, topic.name, room_of_name, weight="bold", clip_on=True, **how)
+        write(axes, column, y, topic.name, room_of_name, weight="bold", clip_on=True, **how)
         # If the axes become narrower later, the name ends before the share all the same.
         end_of_name = column + (right - column) * room_of_name / in_points
         box = Bbox.from_extents(column, row, end_of_name, row + 1.3 * line)
         axes.texts[-1].set_clip_box(TransformedBbox(box, axes.transData))
-        _write(axes, right, y, share, ha="right", **how)
+        write(axes, right, y, share, ha="right", **how)
         axes.plot([column, right], [row + 1.3 * line] * 2, color=topic.colour, linewidth=1.5)
         words = sorted(topic.words[:n_words], key=lambda word: -word[1])
         most = max((probability for _, probability, _ in words), default=0) or 1
@@ -263,8 +177,8 @@ def draw_topics(axes: Axes | None, topics: Sequence[DrawnTopic], number: int) ->
             axes.barh(y, length, alpha=PALE, linewidth=0, **bar)
             axes.barh(y, length * part, alpha=PALE, linewidth=0, **bar)
             inside = column + 3 * columns / width
-            _write(axes, inside, y, word, in_points - 5 * letter, **how)
-            _write(axes, right, y, _percent(probability), ha="right", alpha=MUTED, **how)
+            write(axes, inside, y, word, in_points - 5 * letter, **how)
+            write(axes, right, y, percent(probability), ha="right", alpha=MUTED, **how)
     return axes
 
 
@@ -300,20 +214,20 @@ def draw_tree(
             of_rows += [None, *shown]
     needed = BOLDER * max((breadth(_label(row, left_out)) for row in rows), default=1.0)
     axes = axes or new_axes(2.6 + needed * SMALL / 72, 0.6 + 0.2 * len(rows))
-    _bare(axes)
-    _note(
+    leave_note(axes)
+    note(
         axes,
         "the farther left two branches meet, the less they have in common",
-        _more(len(topic_of), len(topics), "topics"),
+        largest_of(len(topic_of), len(topics), "topics"),
     )
-    width, height = _room(axes)
+    width, height = room_of(axes)
     letter = min(SMALL, height / max(len(rows), 1) / 1.2)
     xs, ys = brackets(tree, of_rows)
     highest = max((branch.height for branch in tree), default=0.0) or 1.0
     # The part of the width that the tree has: names have what they need.
     across = float(np.clip(1 - (needed + 2) * letter / width, 0.25, 0.6))
     axes.set(xlim=(1.02 * highest, -highest * (1 - across) / across), ylim=(len(rows) - 0.4, -0.6))
-    colour_of = _colours_of_lines(tree, all_areas, of_rows, _ink(axes))
+    colour_of = _colours_of_lines(tree, all_areas, of_rows, ink(axes))
     for start, colour in enumerate(colour_of):
         part = slice(4 * start, 4 * start + 3)
         axes.plot(xs[part], ys[part], color=colour, linewidth=1.3, solid_joinstyle="round")
@@ -324,7 +238,7 @@ def draw_tree(
         label = _label(shown_row, left_out)
         weight = "bold" if is_area else "normal"
         x = -5 * step if is_area else -13 * step
-        _write(axes, x, row, label, room, weight=weight, fontsize=letter, va="center")
+        write(axes, x, row, label, room, weight=weight, fontsize=letter, va="center")
         if not isinstance(shown_row, Area):
             axes.plot(-6 * step, row, "o", color=shown_row.colour, markersize=0.5 * letter)
     return axes
@@ -332,7 +246,7 @@ def draw_tree(
 
 def _label(row: DrawnTopic | Area, left_out: Mapping[int, int]) -> str:
     """The name and share of a topic, or of an area with the number of its topics left out."""
-    label = f"{told(row.name, LONGEST)}  {_percent(row.share)}"
+    label = f"{told(row.name, LONGEST)}  {percent(row.share)}"
     if isinstance(row, Area) and left_out[row.number]:
         label += f", {left_out[row.number]:,} more"
     return label
@@ -390,7 +304,7 @@ def draw_heat(
     if axes is None:
         column = float(np.clip(longest / 72 + 0.1, 0.6, max(min(1.2, 9 / n_columns), 0.6)))
         axes = new_axes(2.2 + max(column * n_columns, 2.5), 1.2 + 0.34 * n_rows)
-    paper = _paper(axes)
+    paper = paper_of(axes)
     strength = ((shares / (shares.max() or 1)) ** PALER)[:, :, None]
     colours = np.array([to_rgb(colour_of[number]) for number in shown])[:, None, :]
     cells = paper * (1 - strength) + colours * strength
@@ -398,31 +312,31 @@ def draw_heat(
     axes.spines[:].set_visible(False)
     axes.grid(visible=False)
     axes.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
-    _name_ticks(axes.yaxis, range(n_rows), [told(names[number], LONGEST) for number in shown])
-    _note(
+    name_ticks(axes.yaxis, range(n_rows), [told(names[number], LONGEST) for number in shown])
+    note(
         axes,
         "mean share in the documents of each group; beside its name, their number",
-        _more(n_rows, n_all, what),
-        _more(n_columns, len(documents), "groups"),
+        largest_of(n_rows, n_all, what),
+        largest_of(n_columns, len(documents), "groups"),
     )
-    width, height = _room(axes)
+    width, height = room_of(axes)
     cell_width = width / n_columns
     if longest > cell_width:
         labels = [label.replace("\n", "  ") for label in labels]
-    _name_ticks(axes.xaxis, range(n_columns), labels)
+    name_ticks(axes.xaxis, range(n_columns), labels)
     if longest > cell_width:
         for tick_label in axes.get_xticklabels():
             tick_label.set(rotation=45, ha="left", va="bottom", rotation_mode="anchor")
-        _, height = _room(axes)
+        _, height = room_of(axes)
     letter = min(SMALL, cell_width / 3.2, height / n_rows / 1.3)
     if letter < 5:
         return axes
     for (row, column), share in np.ndenumerate(shares):
-        dark = _luminance(cells[row, column]) < 0.5
+        dark = luminance(cells[row, column]) < 0.5
         axes.text(
             column,
             row,
-            _percent(share),
+            percent(share),
             ha="center",
             va="center",
             fontsize=letter,
@@ -450,7 +364,7 @@ def draw_over_time(
     lines = list(frame.groupby(number, sort=False))[:most]
     first_period = frame["period"].iloc[0]
     half = (first_period.end_time - first_period.start_time) / 2
-    ends: list[_End] = []
+    ends: list[End] = []
     for number_of_line, line in lines:
         colour = colour_of[number_of_line]
         # Topics of the same area have the same colour.
@@ -465,8 +379,8 @@ def draw_over_time(
         low = np.maximum(shares - band, 0)
         axes.fill_between(x, low, shares + band, color=colour, alpha=0.15, linewidth=0)
         name = line["name"].iloc[0]
-        ends.append(_End(name, float(x[-1]), float(shares[-1]), colour, dashes))
-    _open(axes)
+        ends.append(End(name, float(x[-1]), float(shares[-1]), colour, dashes))
+    leave_grid(axes)
     axes.set_ylim(bottom=0)
     axes.margins(x=0.01)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.6g}%"))
@@ -475,12 +389,12 @@ def draw_over_time(
     axes.xaxis.set_major_locator(locator)
     as_dates: Any = ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]
     axes.xaxis.set_major_formatter(as_dates)
-    _note(
+    note(
         axes,
         f"mean share in documents, by {_called(first_period)}; bands: two standard errors",
-        _more(len(lines), n_all, what),
+        largest_of(len(lines), n_all, what),
     )
-    _label_ends(axes, ends)
+    label_ends(axes, ends)
     if axes.xaxis.get_offset_text().get_text():  # such as the year, in the same line as the note
         axes.xaxis.labelpad += SMALL * LINE
     return axes
@@ -489,54 +403,6 @@ def draw_over_time(
 def _called(period: Any) -> str:
     names = {"Y": "year", "Q": "quarter", "M": "month", "W": "week", "D": "day", "h": "hour"}
     return names.get(period.freqstr.partition("-")[0], "period")
-
-
-@dataclass(frozen=True, slots=True)
-class _End:
-    """The last point of a line."""
-
-    name: str
-    x: float
-    y: float
-    colour: str
-    dashes: str = "solid"
-
-
-def _label_ends(axes: Axes, ends: Sequence[_End]) -> None:
-    """Name lines at their ends, to the right of the axes. No name covers another."""
-    from scipy.optimize import isotonic_regression
-
-    axes.set(xlim=axes.get_xlim(), ylim=axes.get_ylim())  # they stay as they are
-    _, height = _room(axes)
-    least = SMALL * 1.25 / height
-    upwards = sorted(ends, key=lambda end: end.y)
-    to_axes = axes.transData + axes.transAxes.inverted()
-    wanted = to_axes.transform([(end.x, end.y) for end in upwards])[:, 1]
-    steps = least * np.arange(len(ends))
-    # The nearest places that are at least a line apart.
-    places = isotonic_regression(wanted - steps).x + steps
-    for end, place in zip(upwards, places.tolist(), strict=True):
-        written = lettered(told(end.name, LONGEST))
-        axes.annotate(
-            written.pop("text"),
-            (end.x, end.y),
-            (1.03, place),
-            textcoords="axes fraction",
-            va="center",
-            fontsize=SMALL,
-            color=_ink(axes),
-            annotation_clip=False,
-            arrowprops={
-                "arrowstyle": "-",
-                "color": end.colour,
-                "linestyle": end.dashes,
-                "linewidth": 1,
-                "relpos": (0, 0.5),
-                "shrinkA": 2,
-                "shrinkB": 0,
-            },
-            **written,
-        )
 
 
 # How well models predict.
@@ -564,9 +430,9 @@ def draw_curves(axes: Axes | None, curves: Mapping[str, Curve], noun: str) -> Ax
         colour = COLOURS[place % OTHER]
         marker = "o" if len(curve.values) == 1 else ""
         axes.plot(curve.articles, curve.values, color=colour, linewidth=1.8, marker=marker)
-        ends.append(_End(name, float(curve.articles[-1]), float(curve.values[-1]), colour))
+        ends.append(End(name, float(curve.articles[-1]), float(curve.values[-1]), colour))
     axes.set(xscale="log", yscale="log")
-    _open(axes)
+    leave_grid(axes)
     low, high = axes.get_xlim()
     subs = (1, 2, 5) if high / low < 200 else (1,)
     axes.xaxis.set_major_locator(LogLocator(10, subs=subs, numticks=12))
@@ -577,7 +443,7 @@ def draw_curves(axes: Axes | None, curves: Mapping[str, Curve], noun: str) -> Ax
     axes.set_ylabel(f"perplexity of held-out {noun}")
     axes.set_xlabel(f"{noun} trained")
     if len(ends) > 1:
-        _label_ends(axes, ends)
+        label_ends(axes, ends)
     return axes
 
 
@@ -593,10 +459,10 @@ SCORES = (
 def draw_compared(axes: Axes | None, models: Sequence[ComparedModel]) -> Axes:
     """How each score goes with the number of topics: a small picture of each within the axes."""
     axes = axes or new_axes(8.5, 5)
-    _bare(axes)
-    _note(axes, "by number of topics; bars: two standard errors of the difference from the best")
+    leave_note(axes)
+    note(axes, "by number of topics; bars: two standard errors of the difference from the best")
     kinds = [(kind, list(some)) for kind, some in groupby(models, key=lambda model: model.kind)]
-    width, height = _room(axes)
+    width, height = room_of(axes)
     left, below, above = 48 / width, 24 / height, 22 / height
     inner_width = 0.5 - left
     inner_height = 0.5 - below - above
@@ -611,7 +477,7 @@ def draw_compared(axes: Axes | None, models: Sequence[ComparedModel]) -> Axes:
             panel.set(xticks=[], yticks=[])
             panel.text(0.5, 0.5, "not measured", ha="center", transform=panel.transAxes)
         elif place == 0 and len(kinds) > 1:
-            legend = panel.legend(frameon=False, fontsize=SMALL, labelcolor=_ink(axes))
+            legend = panel.legend(frameon=False, fontsize=SMALL, labelcolor=ink(axes))
             for text, (kind, _) in zip(legend.get_texts(), kinds, strict=True):
                 text.set(**AS_IT_IS, text=told(kind, LONGEST))
         panel.tick_params(labelsize=SMALL)
@@ -639,7 +505,7 @@ def _draw_score(
     panel.xaxis.set_minor_locator(NullLocator())
     panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     panel.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10], min_n_ticks=3))
-    _open(panel)
+    leave_grid(panel)
 
 
 def _apart(numbers: Sequence[int]) -> list[int]:
