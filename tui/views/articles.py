@@ -1,6 +1,6 @@
 """Articles: those read, newest first; those found by title; or those most about one topic."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -8,6 +8,7 @@ from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
 
+from wikitopics.session.analysis.find import Span
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
 from wikitopics.session.sources import singular
 from wikitopics.tui.inks import (
@@ -17,6 +18,7 @@ from wikitopics.tui.inks import (
     Line,
     Marks,
     linked,
+    marked,
     marks_of,
     name,
     opening,
@@ -73,6 +75,7 @@ class ArticleList(RowList[ArticleRow]):
     _model = ""
     _leading: Leading = {}  # noqa: RUF012 - never changed
     _topic: int | None = None
+    _spans: Callable[[str], Sequence[Span]] | None = None
     _marks = NO_MARKS
     _drawn_from: object = None
     common: object = None
@@ -87,11 +90,12 @@ class ArticleList(RowList[ArticleRow]):
         *,
         sought: object = None,
         topic: int | None = None,
+        spans: Callable[[str], Sequence[Span]] | None = None,
     ) -> None:
         """Draw these, as ``model`` sees them; ``sought`` is what they have in common.
 
         ``leading``: what is known of all their topics. ``topic``: the one that all are most about,
-        so that no line needs to name it.
+        so that no line needs to name it. ``spans``: the parts of a title to mark.
         """
         common = (session.status.session, sought, topic)
         if common != self.common:
@@ -101,6 +105,7 @@ class ArticleList(RowList[ArticleRow]):
         self._model = model
         self._leading = leading
         self._topic = topic
+        self._spans = spans
         self._marks = marks_of(self, session, model)
         drawn_from = (common, _depend_on(session, model, leading, self._marks))
         is_anew = drawn_from != self._drawn_from
@@ -129,10 +134,12 @@ class ArticleList(RowList[ArticleRow]):
         assert self._session is not None
         room = self._columns(width).title
         title = cut(visible(row.title), room - 2)
+        spans = () if self._spans is None else self._spans(title)
+        address = self._session.address(row)
         return [
             (f"{count(row.seq):>9} ", "faint"),
             (f"{count(row.words):>7}  ", "muted"),
-            (linked(title, self._session.address(row)), ""),
+            *((linked(text, address), ink) for text, ink in marked(title, spans)),
             (" " * (room - cell_len(title)), ""),
             *self._about(row, self._session, width),
         ]

@@ -149,7 +149,7 @@ class AskView(View):
         def answer(reader: SessionReader) -> Answer:
             # A commit is read when it is first seen, so that keys rarely wait for that.
             if watch.answers is None or not watch.answers.still_hold(reader, model, commit):
-                watch.answers = Answers(reader, model)
+                watch.answers = Answers(reader, model, watch.answers)
             if isinstance(question, str):
                 return watch.answers.of_text(question)
             return watch.answers.of_article(question)
@@ -212,16 +212,22 @@ class AskView(View):
         listed.empty = answer.lone
         rows = [row for row, _, _ in answer.alike]
         leading = {row.seq: topics for row, _, topics in answer.alike}
-        listed.show_articles(rows, leading, session, model, sought=question)
+        sought = answer.sought
+        spans = None if sought is None else sought.spans
+        listed.show_articles(rows, leading, session, model, sought=question, spans=spans)
         if self._left in rows:
             listed.go_to(rows.index(self._left))
             self._left = None
         likeness = [of_it for _, of_it, _ in answer.alike]
+        title = f"{session.noun.capitalize()} most like it"
         span = ""
         if likeness:
             span = f"likeness {likeness[0]:.2f} to {likeness[-1]:.2f}"
             span += "; 1: the same, 0: like any other"
-        name(listed, f"{session.noun.capitalize()} most like it", span)
+        if sought is not None:
+            title = f"{session.noun.capitalize()} by its words and topics"
+            span = span and "those with all the words in their title first"
+        name(listed, title, span)
         self.refresh_bindings()
 
     def open_row(self, row: object) -> None:

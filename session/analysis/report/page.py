@@ -16,6 +16,7 @@ from wikitopics.session.escapes import visible
 from wikitopics.session.wording import APART, age, found_sign, in_line
 
 if TYPE_CHECKING:
+    from wikitopics.session.analysis.find import Found
     from wikitopics.session.analysis.report.contents import ReportModel
 
 MAPS = 1_000_000
@@ -227,6 +228,44 @@ def described(words: Sequence[tuple[str, float, float]]) -> Markup:
         rows.append(row.format(_word(word), cell, probability))
         cell = Markup("")  # the first row's cell spans all rows
     return _table(rows)
+
+
+def found(found: "Found") -> Markup:
+    """What words find: a table of topics and one of documents, with the words marked."""
+    spans = found.sought.spans
+    topics = []
+    of_topic = Markup("<tr><td>{}</td><th>{}</th><td>{:.1f}×</td><td class='words'>{}</td></tr>")
+    for topic in found.topics:
+        shown = in_line(map(_word, topic.shown))
+        words = marked(shown, spans(shown))
+        name = _word(topic.name, 80)
+        topics.append(of_topic.format(topic.number, marked(name, spans(name)), topic.times, words))
+    documents = []
+    of_document = Markup(
+        "<tr><td>{:.2f}</td><th><bdi>{}</bdi></th><td class='words'><bdi>{}</bdi></td></tr>"
+    )
+    for document in found.documents:
+        title = _word(document.title, 80)
+        snippet = _word(document.snippet or "", 300)
+        documents.append(
+            of_document.format(
+                document.score, marked(title, spans(title)), marked(snippet, spans(snippet))
+            )
+        )
+    pieces = [noted(found.counted())]
+    pieces += [_table(rows) for rows in (topics, documents) if rows]
+    return Markup("").join(pieces)
+
+
+def marked(text: str, spans: Iterable[tuple[int, int]]) -> Markup:
+    """A text with these parts of it marked."""
+    pieces = Markup("")
+    end = 0
+    for start, stop in spans:
+        pieces += text[end:start]  # which escapes it
+        pieces += Markup("<mark>{}</mark>").format(text[start:stop])
+        end = stop
+    return pieces + text[end:]
 
 
 def _table(rows: Iterable[Markup]) -> Markup:
