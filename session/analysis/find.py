@@ -2,11 +2,10 @@
 
 import difflib
 import re
-import zlib
+import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +28,7 @@ from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.wording import in_line
 from wikitopics.visible import visible
 from wikitopics.vocab import Vocabulary
-from wikitopics.vocab.rules import BY_DICTIONARY, NEWEST, Rule
+from wikitopics.vocab.rules import BY_DICTIONARY, Rule
 from wikitopics.vocab.stop_words import ENGLISH_STOP_WORDS
 
 MOST_CHARACTERS = 1000
@@ -63,10 +62,8 @@ SHORT = frozenset(["a", "i", "s", "t"])
 _EXACT = 2
 """How far a document goes before others whose title is exactly what is sought; one whose title has
 all the words goes half as far."""
-_RUNS = re.compile(
-    r"[^\s!-&(-/:-@\[-`{-~\u00a1\u00ab\u00b7\u00bb\u00bf\u2010-\u2018\u201a-\u2027\u2030-\u205e]+"
-)
-"""Runs of characters that may be words: no spaces, and no punctuation but apostrophes."""
+_RUNS = re.compile(r"[^\s!-/:-@\[-`{-~\u00a0-\u00bf\u2000-\u207f\u3000-\u303f]+")
+"""Words of a title or a snippet, as `TextWords` tells them apart."""
 
 Span = tuple[int, int]
 """Where a part of a text begins and ends."""
@@ -122,8 +119,8 @@ class Unit(NamedTuple):
     word: str
     id: int | None
     """Its number in the vocabulary; None: it has none."""
-    parts: tuple[bytes, ...]
-    """What follows each other in a title or a snippet with this word."""
+    keys: tuple[int, ...]
+    """What follows each other in a title or a snippet with this word: see `TextWords.keys`."""
 
 
 def is_short(text: str, n_words: int) -> bool:
@@ -132,33 +129,101 @@ def is_short(text: str, n_words: int) -> bool:
 
 
 class TextWords:
-    """How the words of titles and snippets are told apart: as a vocabulary does, except that they
-    may hold digits.
+    """How the words of titles and snippets are told apart: runs of letters and digits, without
+    capitals. For a million texts, the rules of vocabularies would take minutes.
 
-    Where a dictionary separates words, pairs of characters stand for them: a dictionary takes too
-    long for a million texts.
+    Where a dictionary separates the words of a vocabulary, each character is one. What is sought
+    are then characters that follow each other.
     """
 
     def __init__(self, rule: Rule) -> None:
-        self.in_pairs = rule.number == BY_DICTIONARY
+        self.of_characters = rule.number == BY_DICTIONARY
         is_english = rule.number == 1 or rule.language == "en"
         self.stop_words: Collection[str] = ENGLISH_STOP_WORDS | SHORT if is_english else ()
-        language = "en" if is_english else rule.language
-        self.rule = Rule(NEWEST, "" if self.in_pairs else language, digits=True)
 
-    def of(self, text: str) -> list[bytes]:
+    def of(self, text: str) -> list[str]:
         """The words of a text, in order."""
-        words = self.rule.words_between_spaces(text)
-        if not self.in_pairs:
-            return words
-        parts: list[bytes] = []
-        for word in words:
-            characters = word.decode()
-            if len(characters) < 2 or word.isascii():
-                parts.append(word)
-            else:
-                parts += [f"{one}{two}".encode() for one, two in pairwise(characters)]
-        return parts
+        data = folded(text)
+        starts, ends = self._edges(np.frombuffer(data, np.uint8))
+        edges = zip(starts.tolist(), ends.tolist(), strict=True)
+        return [data[start:end].decode("utf-8", "replace") for start, end in edges]
+
+    def keys(self, text: str) -> tuple[int, ...]:
+        """A number for each word of a text, in order."""
+        keys, _ = self.keys_of_lines(folded(text))
+        return tuple(keys.tolist())
+
+    def keys_of_lines(self, lines: bytes) -> tuple[NDArray[np.uint32], NDArray[np.intp]]:
+        """(a number for each word, the number of words before the end of each line) of folded
+        texts, one a line. Two different words hardly ever have the same number."""
+        codes = np.frombuffer(lines, np.uint8)
+        starts, ends = self._edges(codes)
+        # The first and the last eight bytes of a word, and its length, make its number.
+        padded = np.frombuffer(lines + bytes(_EIGHT), np.uint8)
+        eights = np.ndarray(len(codes), "<u8", padded, strides=(1,))
+        lengths = ends - starts
+        numbers = eights[starts] & _MASKS[np.minimum(lengths, _EIGHT)]
+        is_long = lengths > _EIGHT
+        numbers[is_long] += eights[ends[is_long] - _EIGHT] * _FACTORS[0]
+        numbers += lengths.astype(np.uint64) * _FACTORS[1]
+        numbers ^= numbers >> np.uint64(29)
+        numbers *= _FACTORS[2]
+        keys = (numbers >> np.uint64(32)).astype(np.uint32)
+        ends_of_lines = np.append(np.flatnonzero(codes == ord("\n")), len(codes))
+        return keys, np.searchsorted(starts, ends_of_lines)
+
+    def _edges(self, codes: NDArray[np.uint8]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Where each word begins and ends in UTF-8."""
+        in_word = np.zeros(len(codes) + 1, np.bool_)  # the last one ends the last word
+        in_word[:-1] = _IN_WORDS[codes]
+        for first, second in _SEPARATING:
+            places = np.flatnonzero(codes[:-1] == first)
+            places = places[np.isin(codes[places + 1], second)]
+            in_word[places] = False
+            in_word[places + 1] = False
+            if first >= _OF_THREE:
+                in_word[np.minimum(places + 2, len(codes))] = False
+        after_word = np.zeros_like(in_word)
+        after_word[1:] = in_word[:-1]
+        begins = in_word & ~after_word
+        if self.of_characters:
+            begins[:-1] |= in_word[:-1] & (codes >= _LEADING)
+        starts = np.flatnonzero(begins)
+        ends = np.flatnonzero(after_word & (~in_word | begins))
+        return starts, ends
+
+
+_IN_WORDS = np.array([byte >= 0x80 or chr(byte).isalnum() for byte in range(256)])
+"""Whether a byte of UTF-8 belongs to a word; of those beyond ASCII, `_SEPARATING` do not."""
+_SEPARATING = (
+    (0xC2, range(0xA0, 0xC0)),
+    (0xE2, range(0x80, 0x82)),
+    (0xE3, range(0x80, 0x81)),
+)
+"""The first two bytes of punctuation beyond ASCII: of U+00A0 to 00BF, U+2000 to 207F and U+3000 to
+303F."""
+_OF_THREE = 0xE0
+"""The least first byte of a character of three bytes."""
+_LEADING = 0xC0
+"""The least first byte of a character beyond ASCII."""
+_EIGHT = 8
+_MASKS = np.array([(1 << 8 * n) - 1 for n in range(_EIGHT + 1)], np.uint64)
+"""What leaves so many of eight bytes."""
+_FACTORS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93], np.uint64)
+"""Any large odd numbers."""
+
+
+def in_one_line(title: str) -> str:
+    """As much of a title as is searched, or of a part of one."""
+    return " ".join(title[:LONGEST_TITLE].split())
+
+
+def folded(text: str) -> bytes:
+    """A text without capitals, composed; it has no more ends of lines than before."""
+    text = text.casefold()
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text)
+    return text.encode("utf-8", "replace")
 
 
 class Sought:
@@ -177,36 +242,49 @@ class Sought:
     @cached_property
     def units(self) -> tuple[Unit, ...]:
         """The different words, in order: first those that the vocabulary has."""
-        of = self.text_words.of
+        keys = self.text_words.keys
         ids, _ = self.counted
         id_of = {self._vocabulary.words[id]: id for id in ids.tolist()}
         known = [word for word in dict.fromkeys(self._vocabulary.split(self.text)) if word in id_of]
-        units = [Unit(word, id_of[word], tuple(of(word))) for word in known]
-        covered = {part for unit in units for part in unit.parts}
-        words = dict.fromkeys(self.text_words.rule.words_between_spaces(self.text))
-        others = [word.decode() for word in words]
+        units = [Unit(word, id_of[word], keys(word)) for word in known]
+        covered = {key for unit in units for key in unit.keys}
+        if self.text_words.of_characters:
+            others = self.text.split()
+        else:
+            others = list(dict.fromkeys(self.text_words.of(self.text)))
         telling = [word for word in others if word not in self.text_words.stop_words]
         if not telling and not units:
             telling = others
         for word in telling:
-            parts = tuple(of(word))
-            if not covered.issuperset(parts):
-                units.append(Unit(word, None, parts))
+            its_keys = keys(word)
+            if not covered.issuperset(its_keys):
+                units.append(Unit(word, None, its_keys))
         return tuple(units[:MOST_WORDS])
 
     def spans(self, text: str) -> list[Span]:
         """Where the words are in a title or a snippet, in order: to mark them."""
         found = [match.span() for match in self._whole.finditer(text)]
-        words = {part for unit in self.units for part in unit.parts}
-        if self.text_words.in_pairs:
+        if self.text_words.of_characters:
             for unit in self.units:
                 pattern = re.compile(re.escape(unit.word), re.IGNORECASE)
                 found += [match.span() for match in pattern.finditer(text)]
         else:
+            words = {word for unit in self.units for word in self.text_words.of(unit.word)}
             for run in _RUNS.finditer(text):
-                if not words.isdisjoint(self.text_words.of(run[0])):
+                if folded(run[0]).decode() in words:
                     found.append(run.span())
         return _joined(found)
+
+    def excerpt(self, text: str, most: int) -> str:
+        """The part of a snippet around the first of the words, in at most so many characters."""
+        spans = self.spans(text)
+        start = 0
+        if spans and spans[0][1] > most:
+            first, _ = spans[0]
+            start = text.rfind(" ", 0, max(first - most // 4, 1)) + 1
+        before = "…" if start else ""
+        after = "…" if len(text) - start > most else ""
+        return f"{before}{text[start : start + most - len(before) - len(after)]}{after}"
 
     @cached_property
     def _whole(self) -> re.Pattern[str]:
@@ -221,7 +299,7 @@ class Sought:
         words = self._vocabulary.words
         if self._vocabulary.rule.of_titles:
             folded = [title.casefold() for title in words]
-            whole = Unit(self.text, None, tuple(self.text_words.of(self.text)))
+            whole = Unit(self.text, None, self.text_words.keys(self.text))
             sought = self.text.casefold()
             ids = [id for id, title in enumerate(folded) if sought in title] if sought else []
             return ((whole, ids[:MOST_ALIKE]),)
@@ -276,8 +354,8 @@ class Texts:
         self.seqs = np.empty(0, np.int64)
         """(n,) the articles, in the order of the stream."""
         self.page_ids = np.empty(0, np.int64)
-        self._titles = b"\n"
-        """The titles, without capitals, between ends of lines."""
+        self._titles = b""
+        """The titles, without capitals, each with the end of its line."""
         self._title_starts = np.empty(0, np.int64)
         self._keys = np.empty(0, np.uint32)
         """A hash of each word of each article: those of its title before those of its snippet."""
@@ -294,42 +372,41 @@ class Texts:
         last = int(self.seqs[-1]) if len(self) else 0
         all_seqs = [self.seqs]
         all_page_ids = [self.page_ids]
-        folded = [self._titles[:-1]]
+        all_titles = [self._titles]
+        title_starts = [self._title_starts]
         keys = [self._keys]
-        ends: list[int] = []
-        title_ends: list[int] = []
+        starts = [self._starts]
+        title_ends = [self._title_ends]
+        n_bytes = len(self._titles)
         n_words = len(self._keys)
         for seqs, page_ids, titles in reader.titles_after(last):
             snippets = reader.snippets(seqs)
-            of_batch: list[bytes] = []
+            lines: list[bytes] = []
             for seq, title in zip(seqs, titles, strict=True):
-                words = self._words.of(title[:LONGEST_TITLE])
-                n_in_title = len(words)
-                if seq in snippets:
-                    words += self._words.of(snippets[seq])
-                if n_words + len(words) > MOST_HELD:
-                    words = []
-                    n_in_title = 0
-                of_batch += words
-                title_ends.append(n_words + n_in_title)
-                n_words += len(words)
-                ends.append(n_words)
+                lines.append(folded(in_one_line(title)))
+                lines.append(folded(snippets[seq]) if seq in snippets else b"")
+            of_batch, ends = self._words.keys_of_lines(b"\n".join(lines))
+            if n_words + len(of_batch) > MOST_HELD:
+                of_batch = of_batch[:0]
+                ends = np.zeros_like(ends)
+            keys.append(of_batch)
+            title_ends.append(n_words + ends[::2])
+            starts.append(n_words + ends[1::2])
+            n_words += len(of_batch)
+            lengths = np.fromiter(map(len, lines[::2]), np.int64, len(titles)) + 1
+            title_starts.append(n_bytes + np.cumsum(lengths) - lengths)
+            n_bytes += int(lengths.sum())
+            all_titles.append(b"\n".join([*lines[::2], b""]))
             all_seqs.append(np.array(seqs, np.int64))
             all_page_ids.append(np.array(page_ids, np.int64))
-            folded += map(_folded, titles)
-            keys.append(np.fromiter(map(zlib.crc32, of_batch), np.uint32, len(of_batch)))
-        if len(all_seqs) == 1:
-            return
-        self.seqs = np.concatenate(all_seqs)
-        self.page_ids = np.concatenate(all_page_ids)
-        self._titles = b"\n".join([*folded, b""])
-        lengths = np.fromiter(map(len, folded[1:]), np.int64) + 1
-        first = len(folded[0]) + 1
-        starts = first + np.cumsum(lengths) - lengths
-        self._title_starts = np.concatenate([self._title_starts, starts])
-        self._keys = np.concatenate(keys)
-        self._starts = np.concatenate([self._starts, np.array(ends, np.int64)])
-        self._title_ends = np.concatenate([self._title_ends, np.array(title_ends, np.int64)])
+        if len(all_seqs) > 1:
+            self.seqs = np.concatenate(all_seqs)
+            self.page_ids = np.concatenate(all_page_ids)
+            self._titles = b"".join(all_titles)
+            self._title_starts = np.concatenate(title_starts)
+            self._keys = np.concatenate(keys)
+            self._starts = np.concatenate(starts)
+            self._title_ends = np.concatenate(title_ends)
 
     @cached_property
     def _no_rows(self) -> NDArray[np.intp]:
@@ -341,11 +418,10 @@ class Texts:
         return np.diff(self._starts)
 
     def with_words(
-        self, parts: Sequence[bytes]
+        self, sought: Sequence[int]
     ) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.intp]]:
-        """(the rows of the articles in which these words follow each other, how often they do, the
-        rows of those in whose title they do)."""
-        sought = [zlib.crc32(part) for part in parts]
+        """(the rows of the articles in which these words follow each other, by their keys; how
+        often they do; the rows of those in whose title they do)."""
         last = len(self._keys) - len(sought) + 1
         if not sought or last < 1:
             return self._no_rows, np.empty(0, np.int64), self._no_rows
@@ -361,7 +437,7 @@ class Texts:
 
     def titled(self, text: str) -> tuple[list[int], list[int], list[int]]:
         """The newest rows with this text in the title: (all of the title, whole words, a part)."""
-        sought = _folded(text)
+        sought = folded(in_one_line(text))
         exact: list[int] = []
         whole: list[int] = []
         part: list[int] = []
@@ -382,12 +458,6 @@ class Texts:
                 part.append(row)
             end = start
         return exact, whole, part
-
-
-def _folded(title: str) -> bytes:
-    """A title, or a part of one, without capitals, in one line."""
-    folded = " ".join(title[:LONGEST_TITLE].casefold().split())
-    return folded.encode("utf-8", "replace")
 
 
 class Match(NamedTuple):
@@ -439,13 +509,13 @@ class Finder:
             return []
         groups = sought.groups
         names = reader.names_given(self.model_name)
-        words_in = {topic: set(sought.text_words.of(given)) for topic, given in names.items()}
+        words_in = {topic: set(sought.text_words.keys(given)) for topic, given in names.items()}
         with errors_of(f"the model of kind {self._model.kind}", ""):
             shares = self._model.topic_shares()
             lifts = _lifts(self._model, shares, groups)  # (words, K)
         for number, (unit, _) in enumerate(groups):
             for topic, in_name in words_in.items():
-                if unit.parts and in_name.issuperset(unit.parts):
+                if unit.keys and in_name.issuperset(unit.keys):
                     lifts[number, topic] = 1 / max(shares[topic], IN_USE)
         listed = [row for row in rows if row.share > IN_USE and not row.hidden]
         numbers = [row.topic for row in listed]
@@ -529,7 +599,7 @@ class Finder:
         best = 0.0
         for unit, ids in sought.groups:
             counted = np.zeros(n, np.float32)
-            rows, counts, titled = texts.with_words(unit.parts)
+            rows, counts, titled = texts.with_words(unit.keys)
             counted[rows] = saturated(counts, lengths[rows], mean)
             if held is not None and ids:
                 held_rows, held_counted = held.with_words(ids)
@@ -622,7 +692,7 @@ class Found:
         topics = "1 topic" if n_topics == 1 else f"{n_topics:,} topics"
         documents = "1 document" if n_documents == 1 else f"{n_documents:,} documents"
         hint = f"; {self.suggestion}" if self.suggestion else ""
-        return f"{topics} and {documents} with {self.words!r}{hint}"
+        return f"{topics} and {documents} by {self.words!r}{hint}"
 
     def __repr__(self) -> str:
         found: list[FoundTopic | FoundDocument] = [*self.topics, *self.documents]
@@ -635,6 +705,12 @@ class Found:
         from wikitopics.session.analysis.report import page
 
         return page.framed(page.found(self))
+
+
+def finder_of(reader: SessionReader, model: str) -> Finder:
+    """What answers to words about a session, newly read."""
+    recorded = Recorded(reader, model) if has_proportions(reader) else None
+    return Finder(reader, model, recorded)
 
 
 def find(finder: Finder, reader: SessionReader, text: str, limit: int) -> Found:

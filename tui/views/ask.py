@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
-from wikitopics.session.analysis.answers import Answer, Answers
+from wikitopics.session.analysis.answers import Answer
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow
 from wikitopics.session.storage.reader import SessionReader
@@ -147,12 +147,10 @@ class AskView(View):
         commit = session.status.committed_at
 
         def answer(reader: SessionReader) -> Answer:
-            # A commit is read when it is first seen, so that keys rarely wait for that.
-            if watch.answers is None or not watch.answers.still_hold(reader, model, commit):
-                watch.answers = Answers(reader, model, watch.answers)
+            answers = watch.answering(reader, model, commit)
             if isinstance(question, str):
-                return watch.answers.of_text(question)
-            return watch.answers.of_article(question)
+                return answers.of_text(question)
+            return answers.of_article(question)
 
         try:
             found = await self.ask(answer, aside=True)
