@@ -25,7 +25,7 @@ async def test_a_text_is_asked_about_while_it_is_typed(shown, trained, corpus):
         await pilot.press(*(("space" if ch == " " else ch) for ch in typed))
         seen = await seeing.until(pilot, "2 of 3 words known")
         assert typed in seen
-        assert "Documents most like it" in seen
+        assert "Documents by its words and topics" in seen
         (topic, part, _, words), *_ = app.main.view.query_one(Mix).rows
         assert set(words.split()) == set(corpus.words[:2])
         assert part > 0.5

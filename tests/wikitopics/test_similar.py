@@ -258,11 +258,16 @@ def test_answers_say_which_words_argue_for_a_topic_as_far_as_words_are_kept(titl
         session = wt.open()
         text = " ".join(corpus.words[12:24])
         assert session.infer([text])[0].argmax() == answer.topics[0][0]
-        like = session.similar(text=text)
+        found = session.find(f"{text} xyzzy", 20).documents
+        assert [one.score for one in found] == [score for _, score, _ in answer.alike[:20]]
+        long = " ".join([text] * 3)
+        like = session.similar(text=long)
         assert [one.likeness for one in like] == [
-            likeness for _, likeness, _ in answer.alike[: len(like)]
+            likeness for _, likeness, _ in answers.of_text(long).alike[: len(like)]
         ]
-        assert answers.of_text("xyzzy").lack == "none of its words is in the session's vocabulary"
+        unknown = answers.of_text("xyzzy 203")
+        assert unknown.lack == "none of its words is in the session's vocabulary"
+        assert [article.title for article, _, _ in unknown.alike] == ["Subject 3 / 203"]
         rows = {row.role: row for row in reader.recent_articles(1000)}
         for row in rows.values():
             answer = answers.of_article(row)

@@ -8,6 +8,7 @@ from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
 
+from wikitopics.session.errors import SessionError
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
 from wikitopics.session.sources import singular
 from wikitopics.session.storage.reader import SessionReader
@@ -347,17 +348,19 @@ async def found_by(
     most: int,
 ) -> "tuple[Sought | None, list[ArticleRow]]":
     """(what a view's search looks for, the articles that have its words, the best first); None and
-    no article before the first minibatch. Raises SessionError as `View.ask` does."""
+    no article if the session has no model yet, or a damaged one. Raises SessionError as `View.ask`
+    does."""
     text = view.sought
     watch = view.host.watched
     commit = session.status.committed_at
 
-    def find(reader: SessionReader) -> tuple[Sought | None, list[ArticleRow]]:
-        if not reader.progress().articles:
+    def find(reader: SessionReader) -> "tuple[Sought | None, list[ArticleRow]]":
+        try:
+            finder = watch.answering(reader, model, commit).finder
+            sought = finder.sought(text)
+            matches = finder.documents(reader, sought, most)
+        except SessionError:
             return None, []
-        finder = watch.answering(reader, model, commit).finder
-        sought = finder.sought(text)
-        matches = finder.documents(reader, sought, most)
         return sought, [match.article for match in matches if match.words]
 
     return await view.ask(find, aside=True)
@@ -418,9 +421,7 @@ class Articles(View):
             rows.sort(key=lambda row: nearness(sought, row.title))
             found = plural(len(rows), singular(session.noun))
             title = f"{found} with “{visible(sought)}” in the title"
-            if not rows:
-                self.query_one(ArticleList).empty = "looking for its words …"
-            await self._show(rows, title, session, model)
+            await self._show(rows, title, session, model, empty="looking for its words …")
             rows, spans, by_words = await self._with_words(rows, session, model)
             if by_words:
                 title += f", {count(by_words)} by its words"
@@ -433,8 +434,8 @@ class Articles(View):
                 newer = session.recent[0].seq - first
                 if newer:
                     title += f"; Home shows {count(newer)} newer"
-        self.query_one(ArticleList).empty = "nothing found" if sought else coming(session)
-        await self._show(rows, title, session, model, topic=topic, spans=spans)
+        empty = "nothing found" if sought else coming(session)
+        await self._show(rows, title, session, model, empty, topic=topic, spans=spans)
 
     async def _show(
         self,
@@ -442,15 +443,18 @@ class Articles(View):
         title: str,
         session: SessionView,
         model: str,
+        empty: str,
         *,
         topic: int | None = None,
         spans: "Spans | None" = None,
     ) -> None:
-        """Show these articles under a title."""
+        """Show these articles under a title; ``empty``: what is said if there are none."""
         sought = self.sought
         topics = await leading(self, model, rows)
         listed = self.query_one(ArticleList)
+        listed.empty = empty
         listed.show_articles(rows, topics, session, model, sought=sought, topic=topic, spans=spans)
+        listed.refresh()  # what is marked, and what is said, may have changed
         self.refresh_bindings()  # actions for an article
         name(listed, title, for_measuring(session, rows))
 

@@ -185,8 +185,11 @@ class View(Container):
             watch = self.host.watched
 
             def topics(reader: SessionReader) -> dict[int, Sequence[str]]:
-                finder = watch.answering(reader, model, commit).finder
-                found = finder.topics(reader, finder.sought(sought), MOST_FOUND)
+                try:
+                    finder = watch.answering(reader, model, commit).finder
+                    found = finder.topics(reader, finder.sought(sought), MOST_FOUND)
+                except SessionError:  # there is no model yet, or a damaged one
+                    return {}
                 return {topic.number: topic.words for topic in found}
 
             found = await self.ask(topics, aside=True)
