@@ -61,7 +61,7 @@ SHORT = frozenset(["a", "i", "s", "t"])
 """Stop words that are too short to be listed among those that vocabularies leave out."""
 _EXACT = 2
 """How far a document goes before others whose title is exactly what is sought; one whose title has
-all the words goes half as far."""
+all the words goes half as far, and one of whose title it is a part of a word, half as far again."""
 _RUNS = re.compile(r"[^\s!-/:-@\[-`{-~\u00a0-\u00bf\u2000-\u207f\u3000-\u303f]+")
 """Words of a title or a snippet, as `TextWords` tells them apart."""
 
@@ -547,8 +547,8 @@ class Finder:
         The score is `PART_OF_TOPICS` times the likeness of topics, and for the rest that of words
         by BM25, as a part of the most that it can be. Words are looked up in word counts, if the
         session has those of all articles, and in titles and snippets. A title which is exactly what
-        is sought comes first, then those with all the words; one of which the text is only a part
-        counts as much as topics can.
+        is sought comes first, then those with all the words; one of which it is a part goes before
+        documents that match by half.
         """
         if not sought.text:
             return []
@@ -561,10 +561,10 @@ class Finder:
         likeness = self._likeness(sought)
         scores = by_word if likeness is None else mixed(likeness, by_word, PART_OF_TOPICS)
         exact, whole, part = texts.titled(sought.text)
-        scores[part] += PART_OF_TOPICS
         order = scores.copy()
         all_in_title = in_title.copy()
         all_in_title[whole] = True
+        order[part] += _EXACT / 4
         order[all_in_title] += _EXACT / 2
         order[exact] += _EXACT
         rows = nearest_pages(-order, texts.page_ids, min(limit, n), None)
