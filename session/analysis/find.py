@@ -315,7 +315,8 @@ class Sought:
 
     def suggestion(self, titles: Sequence[str] = ()) -> str:
         """What may have been meant, for people: "did you mean 'engine'?"; "" for no idea."""
-        known = [*self._vocabulary.words, *(title.casefold() for title in titles)]
+        of_titles = [title.casefold() for title in titles]
+        known = [*self._vocabulary.words, *of_titles, *" ".join(of_titles).split()]
         for word in [self.text.casefold(), *(unit.word for unit in self.units)]:
             near = difflib.get_close_matches(word, known, n=SUGGESTED, cutoff=0.75)
             if near:

@@ -164,8 +164,9 @@ class View(Container):
 
     def find(self, text: str) -> None:
         """Show only rows that contain ``text``; "" shows everything."""
+        if text.strip() != self.sought:
+            self.found = {}
         self.sought = text.strip()
-        self.found = {}
         self.refresh_bindings()
         self.again()
 
