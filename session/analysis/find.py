@@ -705,7 +705,9 @@ class Found:
             return None
         from wikitopics.session.analysis.report import page
 
-        return page.framed(page.found(self))
+        topics = [(one.number, one.name, one.times, one.shown) for one in self.topics]
+        documents = [(one.score, one.title, one.snippet or "") for one in self.documents]
+        return page.framed(page.found(self.counted(), topics, documents, self.sought.spans))
 
 
 def finder_of(reader: SessionReader, model: str) -> Finder:
