@@ -38,6 +38,11 @@ def links(stream: TextIO | None) -> bool:
     return obeys(stream) and not os.environ.get("NO_COLOR")
 
 
+def bold(text: str) -> str:
+    """SGR 1: text that stands out."""
+    return f"\x1b[1m{visible(text)}\x1b[22m"
+
+
 def link(text: str, address: str) -> str:
     """OSC 8: a link to an ``address``, which is one from `addresses`."""
     return f"\x1b]8;;{address}{_END}{visible(text)}\x1b]8;;{_END}"

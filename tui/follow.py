@@ -366,6 +366,14 @@ class Watch:
         readers = self._searcher if aside else self._follower
         return await readers.read(self.path, question)
 
+    def answering(self, reader: SessionReader, model: str, committed_at: float) -> Answers:
+        """Answers as of this commit or a later one; only in the thread for slow questions."""
+        # A commit is read when it is first seen, so that keys rarely wait for that.
+        before = self.answers
+        if before is None or not before.still_hold(reader, model, committed_at):
+            self.answers = before = Answers(reader, model, before)
+        return before
+
     def map_of(self, reader: SessionReader, model: str) -> MapFollower:
         """The map of a model's articles, as far as it has been read; only in the thread for slow
         questions."""

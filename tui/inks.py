@@ -249,6 +249,17 @@ class Drawn(Widget):
 Line = list[Part]
 
 
+def marked(text: str, spans: Sequence[tuple[int, int]]) -> Line:
+    """``text``, with these parts of it in colour."""
+    line: Line = []
+    end = 0
+    for start, stop in spans:
+        line += [(text[end:start], ""), (text[start:stop], "accent")]
+        end = stop
+    line.append((text[end:], ""))
+    return [(part, ink) for part, ink in line if part]
+
+
 class Lines(Drawn):
     """A widget of a few lines of text, made once for each change and repainted only then."""
 

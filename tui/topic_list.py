@@ -54,6 +54,7 @@ class TopicList(RowList[Row]):
     _topics_of: tuple[str, str] | None = None
     """The session and the model whose topics are listed."""
     _sought = ""
+    _found: Mapping[int, Sequence[str]] = {}
     _order = "share"
     _pinned: frozenset[int] = frozenset()
     _topics: Sequence[TopicRow] = ()
@@ -66,9 +67,15 @@ class TopicList(RowList[Row]):
     _opened: frozenset[int] = frozenset()
     _titles: Mapping[int, Sequence[str]] = {}
 
-    def show_topics(self, session: SessionView, choice: Choice, sought: str) -> None:
+    def show_topics(
+        self,
+        session: SessionView,
+        choice: Choice,
+        sought: str,
+        found: Mapping[int, Sequence[str]],
+    ) -> None:
         """Draw the topics of the model in use in the selected order; with ``sought``, only those it
-        finds."""
+        finds, by a part of a word or, with the words that speak for them, in ``found``."""
         model = choice.model_of(session)
         topics_of = (session.status.session, model)
         are_others = topics_of != self._topics_of
@@ -81,11 +88,12 @@ class TopicList(RowList[Row]):
             self._opened = frozenset()
         self._topics_of = topics_of
         self._sought = sought
+        self._found = found
         self._order = choice.order
         self._pinned = choice.pinned_of(model)
 
         topics = session.topics_of(model)
-        listed_by = (self._order, self._pinned, sought, model, self.ascii_only)
+        listed_by = (self._order, self._pinned, sought, found, model, self.ascii_only)
         is_listed_alike = listed_by == self._listed_by
         if topics is self._topics and is_listed_alike:
             return
@@ -111,7 +119,7 @@ class TopicList(RowList[Row]):
         if self.is_grouped and not self._sought:
             self.show(grouped(self._topics, self._areas, self._opened, self._order, self._pinned))
         else:
-            self.show(matching(self._topics, self._sought, self._order, self._pinned))
+            self.show(matching(self._topics, self._sought, self._order, self._pinned, self._found))
 
     @property
     def topic(self) -> TopicRow | None:
@@ -238,12 +246,13 @@ class TopicList(RowList[Row]):
         # The word for which the topic is listed, if its name does not have it, will be the first of
         # its words: the name leaves room for that, two blanks and the sign of a newcomer.
         hit_cells = 0
-        for word in hits_in(row, self._sought):
+        hits = hits_in(row, self._sought, self._found.get(row.topic, ()))
+        for word in hits:
             if word not in row.name:
                 hit_cells = cell_len(f"  {NEWCOMER}{word}")
                 break
         name = indent + cut(row.name, max(room - len(indent) - hit_cells, 0)) + "  "
-        words = words_of(row, room - cell_len(name), beside=row.name, sought=self._sought)
+        words = words_of(row, room - cell_len(name), beside=row.name, hits=hits)
         line = [*start, (name, ""), *words]
         if title_cells:
             used = sum(cell_len(text) for text, _ in line)
@@ -311,16 +320,24 @@ class TopicList(RowList[Row]):
         return points.ljust(cells), ink
 
 
-def hits_in(row: TopicRow, sought: str) -> list[str]:
-    """The topic's words that contain a part of what was sought."""
+def hits_in(row: TopicRow, sought: str, found: Sequence[str] = ()) -> list[str]:
+    """The topic's words that contain a part of what was sought, and those of which it was
+    ``found`` that speak for it."""
     parts = sought.casefold().split()
-    return [word for word in row.all_words if any(part in word.casefold() for part in parts)]
+    hits = [word for word in row.all_words if any(part in word.casefold() for part in parts)]
+    return list(dict.fromkeys([*hits, *found]))
 
 
-def words_of(row: TopicRow, room: int, *, beside: str | None = None, sought: str = "") -> Line:
+def words_of(
+    row: TopicRow,
+    room: int,
+    *,
+    beside: str | None = None,
+    hits: Sequence[str] = (),
+) -> Line:
     """As many whole top words as fit ``room``, new ones marked with + (and in colour). ``beside``:
-    only words that are not in this name, which precedes them. ``sought``: what was found comes
-    first, in colour.
+    only words that are not in this name, which precedes them. ``hits``: what was found comes first,
+    in colour.
     """
     out: Line = []
     name = beside or ""
@@ -328,7 +345,6 @@ def words_of(row: TopicRow, room: int, *, beside: str | None = None, sought: str
     in_name = {*name.replace(",", " ").split(), *name.split(APART)}
     words = [word for word, _ in row.shown]
     apart = word_separator(words).lstrip()
-    hits = hits_in(row, sought)
     prominent = words[:PROMINENT]
     others = [word for word in words if word not in hits]
     for word in [*hits, *others]:
@@ -356,7 +372,12 @@ def words_of(row: TopicRow, room: int, *, beside: str | None = None, sought: str
     return out
 
 
-def topics_title(session: SessionView, choice: Choice, sought: str) -> tuple[str, str]:
+def topics_title(
+    session: SessionView,
+    choice: Choice,
+    sought: str,
+    found: Mapping[int, Sequence[str]],
+) -> tuple[str, str]:
     """The heading of a list of topics, and the text below it: "Topics by share · hdp", "50 topics
     after 12,480 articles"."""
     model = choice.model_of(session)
@@ -364,7 +385,7 @@ def topics_title(session: SessionView, choice: Choice, sought: str) -> tuple[str
     rows = session.topics_of(model)
     if not rows:
         return which + session.of_model(model), ""
-    listed = len(matching(rows, sought))
+    listed = len(matching(rows, sought, found=found))
     below = f"{plural(len(rows), 'topic')} {session.topics_after(model)}"
     if sought or listed < len(rows):
         below = f"{count(listed)} of {below}"

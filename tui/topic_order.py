@@ -1,6 +1,6 @@
 """How topics are listed: their order, their selection and their areas. Pure."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from wikitopics.session.analysis.areas import Area
@@ -47,9 +47,10 @@ def matching(
     text: str,
     order: str = "share",
     pinned: Collection[int] = (),
+    found: Iterable[int] = (),
 ) -> list[TopicRow]:
     """The topics with ``text`` in their name or among their words, or with that number ("#12"),
-    whole words first; "" finds all."""
+    whole words first; then those ``found`` by the words of the text. "" finds all."""
     sought = text.strip().removeprefix("#")
     if not sought:
         return ordered(rows, order, pinned)
@@ -61,7 +62,9 @@ def matching(
 
     distances = {row.topic: distance(row) for row in rows}
     matches = [row for row in ordered(rows, order, pinned) if distances[row.topic] < MISMATCH]
-    return sorted(matches, key=lambda row: distances[row.topic])
+    by_text = sorted(matches, key=lambda row: distances[row.topic])
+    others = {row.topic: row for row in rows if not row.hidden and row not in by_text}
+    return [*by_text, *(others[topic] for topic in found if topic in others)]
 
 
 def featured(

@@ -1,5 +1,5 @@
 """What a session says about any text or one of its articles, for repeated questions: the topics,
-the words that argue for each of them, and the articles most like it.
+the words that argue for each of them, and the articles most like it, or those that its words find.
 """
 
 import time
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from wikitopics.session.analysis.find import Finder, Sought, Texts, is_short
 from wikitopics.session.analysis.inference import proses, saved_model, theta_of, words_of
 from wikitopics.session.analysis.similar import Recorded
 from wikitopics.session.errors import SessionError, errors_of
@@ -29,6 +30,10 @@ LEAST = 0.01
 NO_WORDS = f"only the newest {RECENT_ARTICLES:,} articles keep their words; --keep-counts keeps all"
 
 
+Alike = Sequence[tuple[ArticleRow, float, Sequence[tuple[int, float]]]]
+"""(article, likeness, its (topic, proportion)) of some articles."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What is known of a text. For anything that is missing, a sentence gives the reason."""
@@ -37,9 +42,11 @@ class Answer:
     """(topic, proportion, the words that argue for it, the strongest first), the largest first."""
     lack: str = ""
     """Why there are no topics, or no words for them."""
-    alike: Sequence[tuple[ArticleRow, float, Sequence[tuple[int, float]]]] = ()
-    """(article, likeness, its (topic, proportion)) of the articles most like it, the most alike
-    first."""
+    alike: Alike = ()
+    """The articles most like it, the most alike first; those that a short text finds, with their
+    scores."""
+    sought: Sought | None = None
+    """What found them; None if they are those most like it."""
     lone: str = ""
     """Why there are no such articles."""
     known: str = ""
@@ -55,7 +62,9 @@ class Answers:
     raises `SessionError`.
     """
 
-    def __init__(self, reader: SessionReader, model: str) -> None:
+    def __init__(self, reader: SessionReader, model: str, before: "Answers | None" = None) -> None:
+        """``before``: earlier answers; if they are about the same file, its titles and snippets are
+        not read again."""
         self._reader = reader
         self._name = model
         self._committed_at = reader.progress().committed_at
@@ -68,6 +77,10 @@ class Answers:
             self._recorded = Recorded(reader, model)
         except SessionError as error:
             self._lone = str(error)
+        texts: Texts | None = None
+        if before is not None and before._reader == reader:
+            texts = before.finder.texts
+        self.finder: Finder = Finder(reader, model, self._recorded, self._model, texts)
 
     def still_hold(self, reader: SessionReader, model: str, committed_at: float) -> bool:
         """Whether these answers are of this model, at this commit or a later one."""
@@ -78,25 +91,32 @@ class Answers:
         return is_later or committed_at == self._committed_at
 
     def of_text(self, text: str) -> Answer:
-        """The answer for any text, in the session's own format."""
+        """The answer for any text, in the session's own format. The words of a short one find
+        articles, also by their titles."""
         unit = self._reader.settings()[TOKENS]
         (plain,) = proses(self._reader, [text])
         (counted,) = words_of(self._vocabulary, [plain])
         _, counts = counted
         n_known = counts.sum()
         n_words = self._vocabulary.n_words_in(plain)
+        sought = self.finder.sought(text) if is_short(text, n_words) else None
         if n_known:
             (theta,) = theta_of(self._model, [counted])
-            answer = self._answer(theta, counted)
+            alike = [] if sought else self._alike(theta, counted, asked=True)
+            answer = self._answer(theta, counted, alike)
         elif n_words:
             answer = Answer(lack=f"none of its {unit} is in the session's vocabulary")
         elif unit == LINKS and text.strip():
-            return Answer(
+            answer = Answer(
                 lack="this session counts links: paste wikitext or HTML with links to articles"
             )
         else:
-            return Answer()
-        return replace(answer, known=f"{n_known:,} of {n_words:,} {unit} known")
+            answer = Answer()
+        if n_words:
+            answer = replace(answer, known=f"{n_known:,} of {n_words:,} {unit} known")
+        if sought is None:
+            return answer
+        return replace(answer, alike=self._found(sought), sought=sought, lone="")
 
     def of_article(self, article: ArticleRow) -> Answer:
         """The answer for an article of the session; topics that are not recorded are inferred."""
@@ -105,10 +125,13 @@ class Answers:
         counted = self._reader.words_of(article)
         row = None if self._recorded is None else self._recorded.row(article.seq)
         if self._recorded is not None and row is not None:
-            return self._answer(self._recorded.theta(row), counted, article.page_id)
+            theta = self._recorded.theta(row)
+            alike = self._alike(theta, counted, article.page_id)
+            return self._answer(theta, counted, alike)
         if counted is not None:
-            (theta,) = theta_of(self._model, [counted])
-            return self._answer(theta, counted, article.page_id)
+            (inferred,) = theta_of(self._model, [counted])
+            alike = self._alike(inferred, counted, article.page_id)
+            return self._answer(inferred, counted, alike)
         largest = [
             (topic, proportion, ())
             for model, topic, proportion in article.topics
@@ -120,10 +143,9 @@ class Answers:
         self,
         theta: NDArray[np.floating],
         counted: Counted | None,
-        without: int | None = None,
+        alike: Alike,
     ) -> Answer:
-        """The answer for these proportions, (K,). ``counted``: the words, if they are known;
-        ``without``: a page that is not among the articles like it."""
+        """The answer for these proportions, (K,). ``counted``: the words, if they are known."""
         largest_first = (-theta).argsort(kind="stable").tolist()
         leading = [topic for topic in largest_first[:MOST_TOPICS] if theta[topic] >= LEAST]
         if counted is None:
@@ -133,10 +155,32 @@ class Answers:
             lack = ""
             words = list(self._reasons(theta, counted, leading))
         topics = list(zip(leading, theta[leading].tolist(), words, strict=True))
-        alike = []
-        if self._recorded is not None:
-            alike = self._recorded.rows_near(self._reader, theta, MOST_ALIKE, counted, without)
-        return Answer(topics, lack, alike, self._lone, theta=theta)
+        return Answer(topics, lack, alike, lone=self._lone, theta=theta)
+
+    def _alike(
+        self,
+        theta: NDArray[np.floating],
+        counted: Counted | None,
+        without: int | None = None,
+        *,
+        asked: bool = False,
+    ) -> Alike:
+        """The articles most like a text with these proportions and words, without this page;
+        ``asked``: as for `Recorded.likeness`."""
+        if self._recorded is None:
+            return []
+        return self._recorded.rows_near(
+            self._reader, theta, MOST_ALIKE, counted, without, asked=asked
+        )
+
+    def _found(self, sought: Sought) -> Alike:
+        """The articles that words find."""
+        matches = self.finder.documents(self._reader, sought, MOST_ALIKE)
+        seqs = [match.article.seq for match in matches]
+        topics = self._reader.leading_topics(self._name, seqs, MOST_TOPICS)
+        return [
+            (match.article, match.score, topics.get(match.article.seq, ())) for match in matches
+        ]
 
     def _reasons(
         self,

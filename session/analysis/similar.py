@@ -1,6 +1,7 @@
 """The articles of a session that are most like another one, or like any text."""
 
 import difflib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,10 @@ SHRUNK_BY = 30
 average article: so those of a stub, which may be chance, say little."""
 PART_OF_TOPICS = 0.3
 """The weight of topics beside words, where words are compared, too."""
+SATURATION = 0.9
+"""In BM25, k1: the more, the more a further occurrence of a word in an article counts."""
+PENALTY = 0.4
+"""In BM25, b: how much less a word counts in a longer article, from 0 to 1."""
 LEAST_BEST = 1e-3
 """The least score that is taken for the best possible one: that of proportions which are nearly
 those of the average article is close to 0."""
@@ -121,13 +126,18 @@ class Recorded:
         return theta
 
     def likeness(
-        self, theta: NDArray[np.floating[Any]], counted: Counted | None = None
+        self,
+        theta: NDArray[np.floating[Any]],
+        counted: Counted | None = None,
+        *,
+        asked: bool = False,
     ) -> NDArray[np.float32]:
         """(n,) how much each article is like a text with the proportions ``theta``, (K,), and, if
         the session has the words of all articles, with the words ``counted``: from 0 to 1.
 
         Words have the rest of the weight of `PART_OF_TOPICS`; topics have all of it if words are
-        not compared.
+        not compared. ``asked``: whether somebody asks with these words, which may be few, for
+        articles that have them; otherwise they are those of an article.
         """
         scores = _sums(self._starts, self._recorded.topics, self._above, theta.astype(np.float32))
         scores += self._log_rest
@@ -137,12 +147,8 @@ class Recorded:
         likeness: NDArray[np.float32] = np.clip(scores, 0, 1, out=scores)
         if self.words is None or counted is None:
             return likeness
-        cosines = self.words.cosines(counted)
-        if cosines is not None:
-            likeness *= np.float32(PART_OF_TOPICS)
-            cosines *= np.float32(1 - PART_OF_TOPICS)
-            likeness += cosines
-        return likeness
+        compared = self.words.matches(counted) if asked else self.words.cosines(counted)
+        return mixed(likeness, compared)
 
     def row(self, seq: int) -> int | None:
         """The row of the article with this number; None: its proportions are not recorded."""
@@ -183,7 +189,8 @@ class Recorded:
                 counted = self.words.counted(to)
         else:
             theta = to
-        near = self.rows_near(reader, theta, limit, counted, without)
+        asked = not isinstance(to, int)
+        near = self.rows_near(reader, theta, limit, counted, without, asked=asked)
         return [Neighbour(row.page_id, row.title, likeness, row.id) for row, likeness, _ in near]
 
     def rows_near(
@@ -193,12 +200,14 @@ class Recorded:
         limit: int,
         counted: Counted | None = None,
         without: int | None = None,
+        *,
+        asked: bool = False,
     ) -> list[tuple[ArticleRow, float, list[tuple[int, float]]]]:
         """The articles most like a text with these proportions and words, without this page, with
         all that is stored of each: (article, likeness, its (topic, proportion), the largest
-        first)."""
-        likeness = self.likeness(theta, counted)
-        rows = _nearest_pages(-likeness, self.articles.page_ids, limit, without)
+        first). ``asked``: as for `likeness`."""
+        likeness = self.likeness(theta, counted, asked=asked)
+        rows = nearest_pages(-likeness, self.articles.page_ids, limit, without)
         seqs = self.articles.seqs(rows).tolist()
         article_of = reader.numbered(seqs)
         recorded = self._recorded.take(rows)
@@ -210,8 +219,11 @@ class Recorded:
 
 
 class Words:
-    """The words of all articles of a session, which are compared by the cosine of tf-idf: the
-    square root of a word's count, times log((n + 1) / (articles with the word + 1)).
+    """The words of all articles of a session.
+
+    Those of another article are compared by the cosine of tf-idf: the square root of a word's
+    count, times log((n + 1) / (articles with the word + 1)). For those of a question, `matches` is
+    BM25.
 
     Takes 3 bytes for each different word of each article (5 if the vocabulary has over 65,536
     words): 20 to 30 MB for 100,000 articles of 100 words. `CountsReader.counts_of` says which
@@ -235,12 +247,20 @@ class Words:
             some = ids[start : start + _ELEMENTS_AT_ONCE]
             occurrences += np.bincount(some, minlength=n_words)
         # A file of word counts may list a word of an article twice.
+        self._occurrences = np.minimum(occurrences, articles)
         self._idf = np.maximum(np.log((articles + 1) / (occurrences + 1)), 0).astype(np.float32)
         """(W,)"""
         squares = _sums(indptr, ids, roots, self._idf**2, power=2)
         lengths = np.sqrt(squares)
         self._scale = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
         """(n,) 1 / the length of an article's vector; 0 for one without length."""
+        once = np.full(n_words, 1 / ROOTS**2, np.float32)
+        self._lengths = _sums(indptr, ids, roots, once, power=2)
+        """(n,) the number of an article's words."""
+        self.mean_length = float(self._lengths.mean())
+
+    def __len__(self) -> int:
+        return len(self._lengths)
 
     @staticmethod
     def held(reader: SessionReader, seqs: NDArray[np.int64]) -> "Words | None":
@@ -292,6 +312,76 @@ class Words:
         cosines = _sums(self._indptr, self._ids, self._roots, of_word)
         cosines *= self._scale
         return np.minimum(cosines, 1, out=cosines)
+
+    def matches(self, counted: Counted) -> NDArray[np.float32] | None:
+        """(n,) how well each article matches these words, from 0 to 1: its score by BM25, as a part
+        of that of an article which is just these words, or of the best one, if that has them more
+        often. None if there are no words.
+
+        A word that is repeated in the question counts by the square root of how often.
+        """
+        ids, counts = counted
+        n = len(self)
+        mean = self.mean_length
+        rarity = rarities(self._occurrences[ids], n)
+        weights = rarity * np.sqrt(counts)
+        best = float(weights @ saturated(counts, float(counts.sum()), mean))
+        if not best > 0:
+            return None
+        weight_of = np.zeros(len(self._idf), np.float32)
+        weight_of[ids] = weights / best
+        matches = np.zeros(n, np.float32)
+        for start in range(0, n, _AT_ONCE):
+            stop = min(start + _AT_ONCE, n)
+            low = self._indptr[start]
+            high = self._indptr[stop]
+            of_word = weight_of.take(self._ids[low:high], mode="clip")
+            found = np.flatnonzero(of_word)
+            rows = np.searchsorted(self._indptr[start : stop + 1] - low, found, side="right") - 1
+            counts_there = np.square(self._roots[low + found] / np.float32(ROOTS))
+            parts = of_word[found] * saturated(counts_there, self._lengths[start + rows], mean)
+            matches[start:stop] = np.bincount(rows, parts, stop - start)
+        return matches / max(float(matches.max()), 1)
+
+    def with_words(self, ids: Sequence[int]) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+        """(the rows of the articles with any of these words, (their number,) how much they count in
+        each)."""
+        if len(ids) == 1:
+            places = np.flatnonzero(self._ids == ids[0])
+        else:
+            places = np.flatnonzero(np.isin(self._ids, np.array(ids, self._ids.dtype)))
+        all_rows = np.searchsorted(self._indptr, places, side="right") - 1
+        counts = np.square(self._roots[places] / np.float32(ROOTS))
+        rows, which = np.unique(all_rows, return_inverse=True)
+        counted = saturated(np.bincount(which, counts), self._lengths[rows], self.mean_length)
+        return rows, counted.astype(np.float32)
+
+
+def mixed(
+    topics: NDArray[np.float32],
+    words: NDArray[np.float32] | None,
+    part_of_topics: float = PART_OF_TOPICS,
+) -> NDArray[np.float32]:
+    """(n,) the likeness of topics and that of words together; words None: only that of topics."""
+    if words is None:
+        return topics
+    part = np.float32(part_of_topics)
+    together: NDArray[np.float32] = part * topics + (1 - part) * words
+    return together
+
+
+def rarities(documents: NDArray[np.integer[Any]], n: int) -> NDArray[np.float64]:
+    """How much words count in BM25 that are in so many of ``n`` documents: above 0."""
+    rarities: NDArray[np.float64] = np.log1p((n - documents + 0.5) / (documents + 0.5))
+    return rarities
+
+
+def saturated(counts: NDArray[Any], lengths: Any, mean: float) -> NDArray[Any]:
+    """What so many occurrences of a word in documents of these lengths count in BM25, from 0 to 1;
+    ``mean``: the mean length of all documents."""
+    relative = np.asarray(lengths) / max(mean, 1)
+    saturated: NDArray[Any] = counts / (counts + SATURATION * (1 - PENALTY + PENALTY * relative))
+    return saturated
 
 
 def _roots(counts: NDArray[np.integer[Any]]) -> NDArray[np.uint8]:
@@ -350,7 +440,7 @@ def not_found(reader: SessionReader, title: str, *, or_file: bool = False) -> Se
     return SessionError(message)
 
 
-def _nearest_pages(
+def nearest_pages(
     distances: NDArray[np.float32],
     page_ids: NDArray[np.int64],
     limit: int,

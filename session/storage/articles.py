@@ -353,6 +353,18 @@ class ArticleReader(OpenedSession):
             seqs = columns[0]
             last_seq = seqs[-1]
 
+    def titles_after(
+        self, seq: int
+    ) -> Iterator[tuple[Sequence[int], Sequence[int], Sequence[str]]]:
+        """(numbers, page ids, titles) of the articles after this number, in the order of the
+        stream, some at a time."""
+        columns = {"seq": PositiveCount, "page_id": int, f"{_TITLE} AS title": Text}
+        clause = f"WHERE seq > ? ORDER BY seq LIMIT {_AT_ONCE}"
+        while rows := self.select("articles", columns, clause, [seq], largest=_LARGEST_ROW):
+            seqs, page_ids, titles = zip(*rows, strict=True)
+            yield seqs, page_ids, titles
+            seq = seqs[-1]
+
     def trained_among(self, page_ids: Sequence[int]) -> tuple[frozenset[int], bool]:
         """(those of these pages that the session is known to have trained on, whether all that it
         trained on are known). They are not if it keeps only the articles most about a topic, or

@@ -7,6 +7,7 @@ from textual import events
 
 from tests.tui import canned, seeing
 from wikitopics.tui.field import LONGEST
+from wikitopics.tui.topic_list import TopicList
 from wikitopics.tui.views.articles import ArticleList, Articles, Reading
 from wikitopics.tui.views.ask import AskView, Mix
 from wikitopics.tui.views.topics import TopicView
@@ -25,7 +26,7 @@ async def test_a_text_is_asked_about_while_it_is_typed(shown, trained, corpus):
         await pilot.press(*(("space" if ch == " " else ch) for ch in typed))
         seen = await seeing.until(pilot, "2 of 3 words known")
         assert typed in seen
-        assert "Documents most like it" in seen
+        assert "Documents by its words and topics" in seen
         (topic, part, _, words), *_ = app.main.view.query_one(Mix).rows
         assert set(words.split()) == set(corpus.words[:2])
         assert part > 0.5
@@ -35,6 +36,43 @@ async def test_a_text_is_asked_about_while_it_is_typed(shown, trained, corpus):
         await pilot.press("escape")
         assert isinstance(app.main.view, TopicView)
         await seeing.press(pilot, "i", *corpus.words[2], shows="1 of 1 words known")
+
+
+async def test_a_short_question_finds_titles_in_which_its_words_are_marked(shown, trained):
+    async with shown(trained, size=(120, 40), words="FINISHED") as (app, pilot):
+        await seeing.press(pilot, "i", shows="appear as you type")
+        await pilot.press(*"document", "space", *"77")
+        await seeing.until(pilot, "Documents by its words and topics")
+        listed = app.main.view.query_one(ArticleList)
+        await seeing.until_true(lambda: listed.rows and listed.rows[0].title == "document 77")
+        marked = [text for text, ink in listed.parts(listed.rows[0], 100) if ink == "accent"]
+        assert marked[0] == "document 77"
+
+
+async def test_articles_are_found_by_their_words(shown, trained, corpus):
+    async with shown(trained, size=(120, 40), words="FINISHED") as (app, pilot):
+        word = corpus.words[0]
+        seen = await seeing.press(pilot, "3", "slash", *word, "enter", shows="by its words")
+        assert f"0 documents with “{word}” in the title" in seen
+        listed = app.main.view.query_one(ArticleList)
+        assert len(listed.rows) > 10
+
+
+async def test_topics_are_found_by_the_words_that_speak_for_them(shown, trained, corpus):
+    async with shown(trained, size=(120, 40), words="FINISHED") as (app, pilot):
+        one, other = corpus.words[:2]  # of one topic
+        await pilot.press("2", "slash", *other, "space", *one, "enter")
+        await seeing.until_true(lambda: app.main.view.found)
+        listed = app.main.view.query_one(TopicList)
+        await seeing.until_true(lambda: len(listed.rows) >= 1)
+        topic = listed.rows[0].topic
+        assert set(app.main.view.found[topic]) == {one, other}
+        marked = [
+            text.strip(" ,+") for text, ink in listed.parts(listed.rows[0], 200) if ink == "accent"
+        ]
+        assert {one, other} <= {*marked, *listed.rows[0].name.split(", ")}
+        await seeing.press(pilot, "escape", shows="Topics by share")
+        assert not app.main.view.found
 
 
 async def test_what_is_pasted_is_bounded_and_obeyed_by_no_terminal(shown, trained):

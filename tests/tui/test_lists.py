@@ -144,6 +144,8 @@ def test_topics_and_titles_with_the_whole_word_come_first():
     # Whole words, then the start of a word, then a part of one; each by share.
     assert [row.topic for row in matching(rows, "War")] == [3, 4, 2, 0, 1]
     assert [row.topic for row in matching(rows, "#3")] == [3]
+    # Those that the words find follow, in their order, if they are not listed yet.
+    assert [row.topic for row in matching(rows, "#3", found=[5, 3, 99, 0])] == [3, 5, 0]
     assert [row.topic for row in matching(rows, " ")] == [0, 1, 2, 3, 4, 5]
     for title in ("War and Peace", "Trojan War", "war", "The War's end", "(war)"):
         assert nearness("war", title) == 0

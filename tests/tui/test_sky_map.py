@@ -172,7 +172,7 @@ async def test_a_search_shows_all_that_is_found_however_the_map_was_enlarged(sho
     async with shown(placed, size=(120, 40), words="lda 1,3") as (_, pilot):
         sky = await opened(pilot)
         await seeing.press(pilot, "plus", "plus", "plus", shows="8x")
-        await seeing.press(pilot, "slash", *"things (12", "enter", shows="11 titles")
+        await seeing.press(pilot, "slash", *"things (12", "enter", shows="11 articles")
         await seeing.until_true(lambda: sky._found is not None)
         assert sky._target == Window()
 
@@ -293,7 +293,7 @@ async def test_the_dashboard_s_panel_shows_where_a_selected_topic_is(shown, plac
 class Told:
     """Answers that depend on how long a text is."""
 
-    def __init__(self, reader, model):
+    def __init__(self, reader, model, before):
         pass
 
     def still_hold(self, reader, model, commit):
@@ -310,7 +310,7 @@ class Told:
 async def test_ask_marks_where_a_text_lies_and_the_mark_moves_as_one_types(
     shown, placed, monkeypatch
 ):
-    monkeypatch.setattr("wikitopics.tui.views.ask.Answers", Told)
+    monkeypatch.setattr("wikitopics.tui.follow.Answers", Told)
     async with shown(placed, size=(120, 40), words="lda 1,3") as (app, pilot):
         await pilot.press("i")
         sky = app.main.view.query_one(SkyMap)

@@ -67,6 +67,8 @@ COMMANDS = [
     ("articles", "--topic", "0"),
     ("similar", "TITLE"),
     ("similar", "not there"),
+    ("find", "TITLE"),
+    ("find", "not there \x1b[2J"),
     ("compare", "SESSION"),
     ("vocab", "show"),
     ("doctor", "--offline"),
@@ -145,7 +147,9 @@ def test_what_python_shows(stranger, tmp_path):
     session = wt.open(stranger)
     shown = [session, session.status(), session.topics(), session.areas(), session.history(0)]
     shown += [session.events(), session.articles(0), session.metrics(), session.vocabulary()]
-    shown += [session.similar(text=" ".join(session.topics()[0].words)), session.model()]
+    words = " ".join(session.topics()[0].words)
+    shown += [session.similar(text=words), session.find(words), session.find(ESC)]
+    shown += [session.find("zzzz"), session.model()]
     for one in shown:
         check(repr(one).replace("\n", ""))
     check(session._repr_html_() or "")

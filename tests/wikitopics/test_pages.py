@@ -180,7 +180,7 @@ def test_the_index_of_decisions_has_a_line_for_each():
 RUN_HERE = ("README.md", "python.md", "texts.md", "how.md", "gallery.md")
 OFFLINE = re.compile(
     r"wikitopics ((?:export|articles|vocab build|train --session reviews[\w-]*) .*"
-    r"|(?:topics|history|similar|infer|report|backup) .*--session demo.*)"
+    r"|(?:topics|history|find|similar|infer|report|backup) .*--session demo.*)"
 )
 """Commands that need neither a wiki nor a screen."""
 
@@ -318,7 +318,14 @@ def test_keys_are_those_of_the_page(command, cli, trained, tmp_path):
         title = next(row.title for row in reader.recent_articles(10_000) if row.role == "trained")
         text = tmp_path / "text"
         text.write_text(" ".join(reader.vocabulary()), encoding="utf-8")
-    given = {"K": "0", "TOPIC": "0", "TITLE": title, "FILE": str(text), "SESSION": "default"}
+    given = {
+        "K": "0",
+        "TOPIC": "0",
+        "TITLE": title,
+        "WORDS": title,
+        "FILE": str(text),
+        "SESSION": "default",
+    }
     offline = ["--offline"] if command == "doctor" else []
     outcome = cli(*(given.get(word, word) for word in command.split()), *offline, "--json")
     kind, keys = KEYS[command]

@@ -93,6 +93,41 @@ def test_articles_like_a_text(cli, titled, corpus, monkeypatch, tmp_path):
     )
 
 
+def test_words_find_topics_and_titles(cli, titled, corpus):
+    words = corpus.words[12:14]
+    outcome = cli.ok("find", *words, "--limit", 5)
+    topics, documents = outcome.out.split("\n\n")
+    assert topics.splitlines()[0].split() == ["topic", "times", "name", "words"]
+    assert subjects(line.split(None, 2)[2] for line in documents.splitlines()[1::2]) == {"1"}
+    assert "\x1b" not in outcome.out
+    found = cli.json("find", *words, "--limit", 5)
+    assert list(found) == ["words", "topics", "documents"]
+    assert found["words"] == " ".join(words)
+    assert set(found["topics"][0]["words"]) == set(words)
+    assert all(set(one["words"]) == set(words) for one in found["documents"])
+    session = wt.open().find(" ".join(words), 5)
+    assert [one.title for one in session.documents] == [one["title"] for one in found["documents"]]
+    by_title = cli.json("find", "3 / 203")["documents"]
+    assert by_title[0]["title"] == "Subject 3 / 203"
+
+
+def test_words_found_are_bold_on_a_terminal(cli, titled, monkeypatch):
+    monkeypatch.setattr("wikitopics.session.escapes.obeys", lambda _: True)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert "\x1b[1mSubject\x1b[22m 3 / \x1b[1m203\x1b[22m" in cli("find", "203 subject").out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in cli("find", "203 subject").out
+
+
+def test_words_that_find_nothing_are_one_line(cli, titled, one_line):
+    one_line(cli("find", "xyzzyq"), 1, "nothing is found by 'xyzzyq'")
+    one_line(cli("find", "Subjekt"), 1, "; did you mean 'subject'?")
+    one_line(cli("find", " "), 2, "give the words")
+    one_line(cli("find"), 2, "find --help")
+    one_line(cli("find", "Subject", "--model", "hdp"), 2, "hdp")
+    one_line(cli("find", "Subject", "--session", "none"), 1, "no session")
+
+
 def test_what_it_cannot_answer_is_one_line(cli, titled, tmp_path, one_line):
     one_line(
         cli("similar", "Subject 3 / 2003"),
@@ -258,11 +293,16 @@ def test_answers_say_which_words_argue_for_a_topic_as_far_as_words_are_kept(titl
         session = wt.open()
         text = " ".join(corpus.words[12:24])
         assert session.infer([text])[0].argmax() == answer.topics[0][0]
-        like = session.similar(text=text)
+        found = session.find(f"{text} xyzzy", 20).documents
+        assert [one.score for one in found] == [score for _, score, _ in answer.alike[:20]]
+        long = " ".join([text] * 3)
+        like = session.similar(text=long)
         assert [one.likeness for one in like] == [
-            likeness for _, likeness, _ in answer.alike[: len(like)]
+            likeness for _, likeness, _ in answers.of_text(long).alike[: len(like)]
         ]
-        assert answers.of_text("xyzzy").lack == "none of its words is in the session's vocabulary"
+        unknown = answers.of_text("xyzzy 203")
+        assert unknown.lack == "none of its words is in the session's vocabulary"
+        assert [article.title for article, _, _ in unknown.alike] == ["Subject 3 / 203"]
         rows = {row.role: row for row in reader.recent_articles(1000)}
         for row in rows.values():
             answer = answers.of_article(row)

@@ -1,15 +1,17 @@
 """Articles: those read, newest first; those found by title; or those most about one topic."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
 
+from wikitopics.session.errors import SessionError
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
 from wikitopics.session.sources import singular
+from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.inks import (
     MIX,
     NO_MARKS,
@@ -17,6 +19,7 @@ from wikitopics.tui.inks import (
     Line,
     Marks,
     linked,
+    marked,
     marks_of,
     name,
     opening,
@@ -26,6 +29,12 @@ from wikitopics.tui.session_view import MIXED, Leading, SessionView
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import count, cut, nearness, padded, plural, visible, weight
 from wikitopics.tui.views.view import View
+
+if TYPE_CHECKING:
+    from wikitopics.session.analysis.find import Sought, Span
+
+    Spans = Callable[[str], Sequence[Span]]
+    """The parts of a text to mark."""
 
 # Articles, one per line, with what a model made of each: a list, and the newest of those being
 # read.
@@ -73,6 +82,7 @@ class ArticleList(RowList[ArticleRow]):
     _model = ""
     _leading: Leading = {}  # noqa: RUF012 - never changed
     _topic: int | None = None
+    _spans: "Spans | None" = None
     _marks = NO_MARKS
     _drawn_from: object = None
     common: object = None
@@ -87,11 +97,12 @@ class ArticleList(RowList[ArticleRow]):
         *,
         sought: object = None,
         topic: int | None = None,
+        spans: "Spans | None" = None,
     ) -> None:
         """Draw these, as ``model`` sees them; ``sought`` is what they have in common.
 
         ``leading``: what is known of all their topics. ``topic``: the one that all are most about,
-        so that no line needs to name it.
+        so that no line needs to name it. ``spans``: the parts of a title to mark.
         """
         common = (session.status.session, sought, topic)
         if common != self.common:
@@ -101,6 +112,7 @@ class ArticleList(RowList[ArticleRow]):
         self._model = model
         self._leading = leading
         self._topic = topic
+        self._spans = spans
         self._marks = marks_of(self, session, model)
         drawn_from = (common, _depend_on(session, model, leading, self._marks))
         is_anew = drawn_from != self._drawn_from
@@ -129,10 +141,12 @@ class ArticleList(RowList[ArticleRow]):
         assert self._session is not None
         room = self._columns(width).title
         title = cut(visible(row.title), room - 2)
+        spans = () if self._spans is None else self._spans(title)
+        address = self._session.address(row)
         return [
             (f"{count(row.seq):>9} ", "faint"),
             (f"{count(row.words):>7}  ", "muted"),
-            (linked(title, self._session.address(row)), ""),
+            *((linked(text, address), ink) for text, ink in marked(title, spans)),
             (" " * (room - cell_len(title)), ""),
             *self._about(row, self._session, width),
         ]
@@ -327,6 +341,31 @@ def topic_cell(parts: Line, cells: int) -> Line:
     return [*head, (Clickable(text, action=label.action), ink)]
 
 
+async def found_by(
+    view: View,
+    session: SessionView,
+    model: str,
+    most: int,
+) -> "tuple[Sought | None, list[ArticleRow]]":
+    """(what a view's search looks for, the articles that have its words, the best first); None and
+    no article if the session has no model yet, or a damaged one. Raises SessionError as `View.ask`
+    does."""
+    text = view.sought
+    watch = view.host.watched
+    commit = session.status.committed_at
+
+    def find(reader: SessionReader) -> "tuple[Sought | None, list[ArticleRow]]":
+        try:
+            finder = watch.answering(reader, model, commit).finder
+            sought = finder.sought(text)
+            matches = finder.documents(reader, sought, most)
+        except SessionError:
+            return None, []
+        return sought, [match.article for match in matches if match.words]
+
+    return await view.ask(find, aside=True)
+
+
 MANY = 200
 """The maximum number of articles listed without a search of titles."""
 FOUND = 2000
@@ -339,7 +378,7 @@ class Articles(View):
 
     TITLE = "Articles"
     HOME = ArticleList
-    FINDS = "a title, or #12 for those about topic 12"
+    FINDS = "words, a title, or #12 for those about topic 12"
     BINDINGS = bindings("articles")
 
     def compose(self) -> ComposeResult:
@@ -370,6 +409,7 @@ class Articles(View):
 
     async def _fill(self, session: SessionView, model: str, first: int | None) -> None:
         sought = self.sought
+        spans: Spans | None = None
         topic = int(sought[1:]) if sought.startswith("#") and sought[1:].isdecimal() else None
         if topic is not None:
             rows = await self.ask(lambda reader: reader.articles_about(model, topic, MANY))
@@ -381,6 +421,10 @@ class Articles(View):
             rows.sort(key=lambda row: nearness(sought, row.title))
             found = plural(len(rows), singular(session.noun))
             title = f"{found} with “{visible(sought)}” in the title"
+            await self._show(rows, title, session, model, empty="looking for its words …")
+            rows, spans, by_words = await self._with_words(rows, session, model)
+            if by_words:
+                title += f", {count(by_words)} by its words"
         else:
             rows = await self.ask(lambda reader: reader.recent_articles(MANY, first))
             title = f"{session.noun.capitalize()} read, newest first"
@@ -390,12 +434,42 @@ class Articles(View):
                 newer = session.recent[0].seq - first
                 if newer:
                     title += f"; Home shows {count(newer)} newer"
+        empty = "nothing found" if sought else coming(session)
+        await self._show(rows, title, session, model, empty, topic=topic, spans=spans)
+
+    async def _show(
+        self,
+        rows: Sequence[ArticleRow],
+        title: str,
+        session: SessionView,
+        model: str,
+        empty: str,
+        *,
+        topic: int | None = None,
+        spans: "Spans | None" = None,
+    ) -> None:
+        """Show these articles under a title; ``empty``: what is said if there are none."""
+        sought = self.sought
         topics = await leading(self, model, rows)
         listed = self.query_one(ArticleList)
-        listed.empty = "nothing found" if sought else coming(session)
-        listed.show_articles(rows, topics, session, model, sought=sought, topic=topic)
+        listed.empty = empty
+        listed.show_articles(rows, topics, session, model, sought=sought, topic=topic, spans=spans)
+        listed.refresh()  # what is marked, and what is said, may have changed
         self.refresh_bindings()  # actions for an article
         name(listed, title, for_measuring(session, rows))
+
+    async def _with_words(
+        self,
+        rows: Sequence[ArticleRow],
+        session: SessionView,
+        model: str,
+    ) -> "tuple[list[ArticleRow], Spans | None, int]":
+        """(these articles, and those that have the words sought, what to mark, the number of those
+        that were added)."""
+        sought, found = await found_by(self, session, model, MANY)
+        there = {row.seq for row in rows}
+        more = [row for row in found if row.seq not in there and session.seen_by_now(row)]
+        return [*rows, *more], None if sought is None else sought.spans, len(more)
 
     def chosen_article(self) -> ArticleRow | None:
         return self.query_one(ArticleList).current if self.is_mounted else None

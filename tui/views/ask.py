@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
-from wikitopics.session.analysis.answers import Answer, Answers
+from wikitopics.session.analysis.answers import Answer
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow
 from wikitopics.session.storage.reader import SessionReader
@@ -147,12 +147,10 @@ class AskView(View):
         commit = session.status.committed_at
 
         def answer(reader: SessionReader) -> Answer:
-            # A commit is read when it is first seen, so that keys rarely wait for that.
-            if watch.answers is None or not watch.answers.still_hold(reader, model, commit):
-                watch.answers = Answers(reader, model)
+            answers = watch.answering(reader, model, commit)
             if isinstance(question, str):
-                return watch.answers.of_text(question)
-            return watch.answers.of_article(question)
+                return answers.of_text(question)
+            return answers.of_article(question)
 
         try:
             found = await self.ask(answer, aside=True)
@@ -212,16 +210,22 @@ class AskView(View):
         listed.empty = answer.lone
         rows = [row for row, _, _ in answer.alike]
         leading = {row.seq: topics for row, _, topics in answer.alike}
-        listed.show_articles(rows, leading, session, model, sought=question)
+        sought = answer.sought
+        spans = None if sought is None else sought.spans
+        listed.show_articles(rows, leading, session, model, sought=question, spans=spans)
         if self._left in rows:
             listed.go_to(rows.index(self._left))
             self._left = None
         likeness = [of_it for _, of_it, _ in answer.alike]
+        title = f"{session.noun.capitalize()} most like it"
         span = ""
         if likeness:
             span = f"likeness {likeness[0]:.2f} to {likeness[-1]:.2f}"
             span += "; 1: the same, 0: like any other"
-        name(listed, f"{session.noun.capitalize()} most like it", span)
+        if sought is not None:
+            title = f"{session.noun.capitalize()} by its words and topics"
+            span = span and "those with all the words in their title first"
+        name(listed, title, span)
         self.refresh_bindings()
 
     def open_row(self, row: object) -> None:

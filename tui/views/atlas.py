@@ -90,6 +90,8 @@ class TopicAtlas(Lines, can_focus=True):
     _view: View | None = None
     _found: frozenset[int] = frozenset()
     _sought = ""
+    _by_words: Mapping[int, Sequence[str]] = {}
+    """The topics that the words sought find, with these words."""
     _read: frozenset[int] = frozenset()
     """The articles that have been seen, by number."""
     glowing: Mapping[int, float] = {}
@@ -119,6 +121,7 @@ class TopicAtlas(Lines, can_focus=True):
         self._session = session
         self._model = model
         self._sought = view.sought
+        self._by_words = view.found
         self._view = view
         self._light(session.recent)
         atlas = session.atlases.get(model)
@@ -161,7 +164,8 @@ class TopicAtlas(Lines, can_focus=True):
         in_use = [row.topic for row in rows if not row.hidden and row.topic in atlas.area_of]
         found = []
         if self._sought:
-            found = [row.topic for row in matching(rows, self._sought) if row.topic in in_use]
+            listed = matching(rows, self._sought, found=self._by_words)
+            found = [row.topic for row in listed if row.topic in in_use]
         found_before = self._found
         self._found = frozenset(found)
         if found and self._found != found_before and self.chosen not in found:
@@ -261,7 +265,7 @@ class TopicAtlas(Lines, can_focus=True):
         if self.sheet is not None and row.topic not in self.sheet.topics:
             where += " · no room on the map"
         words = [word for word, _ in row.shown]
-        hits = hits_in(row, self._sought)
+        hits = hits_in(row, self._sought, self._by_words.get(row.topic, ()))
         found = f" · {in_line(hits)}" if hits else ""
         return f"{row.label}{found} · {share(row.share)}{where} · {in_line(words)}"
 
@@ -519,7 +523,8 @@ class AtlasView(View):
 
     TITLE = "Atlas"
     HOME = SkyMap
-    FINDS = "a title, or a topic's name, number or word"
+    FINDS = "words, a title, or a topic's name or number"
+    FINDS_TOPICS = True
     BINDINGS = bindings("atlas")
 
     def compose(self) -> ComposeResult:

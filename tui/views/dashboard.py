@@ -120,6 +120,7 @@ class Dashboard(View):
     TITLE = "Dashboard"
     HOME = TopicList
     FINDS = A_TOPIC
+    FINDS_TOPICS = True
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         *bindings("dashboard"),
         ("shift+left", f"chart('step', -{FAR})"),
@@ -174,8 +175,8 @@ class Dashboard(View):
         self._show_story(session)
         self._show_spotlight(session)
         topics = self.query_one(TopicList)
-        topics.show_topics(session, self.choice, self.sought)
-        title, below = topics_title(session, self.choice, self.sought)
+        topics.show_topics(session, self.choice, self.sought, self.found)
+        title, below = topics_title(session, self.choice, self.sought, self.found)
         has_story_in_sight = self.has_class("-wide") and self.has_class("-tall")
         if self._moments and not has_story_in_sight:  # there is room for one moment
             title += f" · {session.topics_after(model)}"

@@ -14,6 +14,7 @@ from textual.timer import Timer
 from wikitopics.session.analysis.article_map import ArticleMap, why_no_map
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow
+from wikitopics.session.sources import singular
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.atlas import Direction
 from wikitopics.tui.background import Work, run_in_background
@@ -34,7 +35,7 @@ from wikitopics.tui.sky_texts import (
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import cut, nearness, plural, visible
 from wikitopics.tui.topic_order import matching
-from wikitopics.tui.views.articles import topic_parts, topics_of
+from wikitopics.tui.views.articles import MANY, found_by, topic_parts, topics_of
 from wikitopics.tui.views.sky_canvas import AREAS, SkyCanvas
 from wikitopics.tui.views.view import View
 
@@ -439,7 +440,7 @@ class SkyMap(SkyCanvas, can_focus=True):
     # ---------------------------------------------------------------------------------------
 
     async def _find(self) -> None:
-        """Find what is sought: articles by their titles, topics by their words."""
+        """Find what is sought: articles by their titles and words, topics by their words."""
         view = self._view
         session = self._session
         if view is None or session is None:
@@ -455,9 +456,21 @@ class SkyMap(SkyCanvas, can_focus=True):
             )
             by_title.sort(key=lambda row: nearness(sought, row.title))
             in_use = [row.topic for row in matching(rows, sought) if not row.hidden]
-            self._found_titles = [row.seq for row in by_title]
             self._found_topics = frozenset(in_use)
-            self._titles.update({row.seq: row.title for row in by_title[:FEW_FOUND]})
+            self._note(by_title)
+            self._show_found()
+            _, by_words = await found_by(view, session, self._model, MANY)
+            there = {row.seq for row in by_title}
+            self._note([*by_title, *(row for row in by_words if row.seq not in there)])
+        self._show_found()
+
+    def _note(self, found: Sequence[ArticleRow]) -> None:
+        """Note the articles found, the best first."""
+        self._found_titles = [row.seq for row in found]
+        self._titles.update({row.seq: row.title for row in found[:FEW_FOUND]})
+
+    def _show_found(self) -> None:
+        """Light up what was found, with the cursor on it."""
         self._light()
         self._put_on_found()
         self._write()
@@ -536,8 +549,8 @@ class SkyMap(SkyCanvas, can_focus=True):
         articles = session.some(len(sky)).replace(session.counted, session.noun)
         if self._sought:
             topics = plural(len(self._found_topics), "topic")
-            titles = plural(len(self._found_titles), "title")
-            articles = f"{titles} and {topics} with “{visible(self._sought)}”"
+            found = plural(len(self._found_titles), singular(session.noun))
+            articles = f"{found} and {topics} with “{visible(self._sought)}”"
         elif self._topic is not None and self._found is not None:
             articles = f"{session.some(len(self._found))} most about #{self._topic}"
         title = f"Atlas · {articles}{session.of_model(self._model)}"

@@ -134,6 +134,7 @@ class TopicView(View):
     TITLE = "Topics"
     HOME = TopicList
     FINDS = A_TOPIC
+    FINDS_TOPICS = True
     BINDINGS = bindings("topics")
 
     _wanted: int | None = None
@@ -177,8 +178,8 @@ class TopicView(View):
 
     def draw(self, session: SessionView) -> None:
         topics = self.query_one(TopicList)
-        topics.show_topics(session, self.choice, self.sought)
-        name(topics, *topics_title(session, self.choice, self.sought))
+        topics.show_topics(session, self.choice, self.sought, self.found)
+        name(topics, *topics_title(session, self.choice, self.sought, self.found))
         self.fill_titles(topics, session)
         if self._wanted is not None and topics.go_to_topic(self._wanted):
             self._wanted = None

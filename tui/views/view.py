@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -35,8 +35,12 @@ TALL = 34
 """The number of lines from which more panels are shown."""
 FAR = 10
 """Columns of a long step of a crosshair."""
-A_TOPIC = "a topic's name, number or word"
+A_TOPIC = "a topic's name or number, or words"
 """What `/` finds in a list of topics."""
+MOST_FOUND = 50
+"""The most topics that words find."""
+PAUSE = 0.02
+"""Seconds without a key press after which what is typed is looked for."""
 
 
 def next_choice(now: T, every: Sequence[T]) -> T:
@@ -57,6 +61,8 @@ class View(Container):
     """The title of the view that the bottom line marks in this one's place; "" for none."""
     FINDS = ""
     """What `/` finds here; "" if there is nothing to find."""
+    FINDS_TOPICS = False
+    """Whether topics are among that."""
     HOME: type[Widget]
     """The widget that has the focus when the view opens."""
     OF_MODEL = True
@@ -66,6 +72,8 @@ class View(Container):
     """The session that is drawn, as it was read."""
     sought = ""
     """Only rows that contain this are shown."""
+    found: Mapping[int, Sequence[str]] = {}
+    """The topics for which the words sought speak, the strongest first, with these words."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -126,6 +134,7 @@ class View(Container):
     def show(self, session: SessionView) -> None:
         """Draw the session as it is here."""
         self.session = session
+        self._seek(session)
         self.draw(session)
 
     def draw(self, session: SessionView) -> None:
@@ -135,6 +144,7 @@ class View(Container):
     def again(self) -> None:
         """Draw the same again: something besides the session has changed."""
         if self.is_mounted and self.session is not None:
+            self._seek(self.session)
             self.draw(self.session)
 
     @property
@@ -154,9 +164,41 @@ class View(Container):
 
     def find(self, text: str) -> None:
         """Show only rows that contain ``text``; "" shows everything."""
+        if text.strip() != self.sought:
+            self.found = {}
         self.sought = text.strip()
         self.refresh_bindings()
         self.again()
+
+    def _seek(self, session: SessionView) -> None:
+        """Find the topics for which the words sought speak, if topics are what is found here. In a
+        replay, there are only the words of that time."""
+        sought = self.sought
+        if not self.FINDS_TOPICS or not sought or session.as_of is not None:
+            self.found = {}
+            self.fillings.pop("found", None)
+            return
+        model = self.choice.model_of(session)
+
+        async def filling() -> None:
+            await asyncio.sleep(PAUSE)
+            commit = session.status.committed_at
+            watch = self.host.watched
+
+            def topics(reader: SessionReader) -> dict[int, Sequence[str]]:
+                try:
+                    finder = watch.answering(reader, model, commit).finder
+                    found = finder.topics(reader, finder.sought(sought), MOST_FOUND)
+                except SessionError:  # there is no model yet, or a damaged one
+                    return {}
+                return {topic.number: topic.words for topic in found}
+
+            found = await self.ask(topics, aside=True)
+            if sought == self.sought and found != self.found:
+                self.found = found
+                self.again()
+
+        self.fill("found", (sought, model, session.topics), filling)
 
     def action_all(self) -> None:
         self.find("")

@@ -28,6 +28,7 @@ _COMMANDS = {
     "topics": "topics",
     "history": "topics",
     "articles": "sessions",
+    "find": "texts",
     "similar": "texts",
     "infer": "texts",
     "compare": "compare",

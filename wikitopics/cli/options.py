@@ -173,6 +173,16 @@ limit_option = click.option(
 )
 
 
+found_option = click.option(
+    "--limit",
+    metavar="N",
+    type=whole(1, 1_000_000),
+    default=10,
+    show_default=True,
+    help="Topics, and documents, to list.",
+)
+
+
 def click_option(option: Option[Any], *, help: str = "") -> click.Option:
     """A click option. Its value is None if it is not given, so that given options can be told
     apart."""

@@ -109,6 +109,21 @@ def put_line(text: str, title: str = "", address: str | None = None) -> None:
         out.write(f"{visible(text)}{shown}\n")
 
 
+def put_marked(start: str, text: str, spans: Iterable[tuple[int, int]]) -> None:
+    """Print one line for people that ends with ``text``, of which these parts are bold if the
+    terminal supports that; nothing in it can control the terminal."""
+    with standard_output() as out:
+        is_bold = escapes.links(out)
+        line = visible(start)
+        end = 0
+        for begin, stop in spans:
+            part = text[begin:stop]
+            line += visible(text[end:begin])
+            line += escapes.bold(part) if is_bold else visible(part)
+            end = stop
+        out.write(f"{line}{visible(text[end:])}\n")
+
+
 def column(texts: Iterable[str], head: str, *, right: bool = False) -> Iterator[str]:
     """``head``, then the texts, each as wide on the screen as the widest: wide characters take
     two. ``right``: aligned to the right, as numbers are."""

@@ -1,4 +1,4 @@
-"""The topics of any text: `infer` and `similar`."""
+"""What a session says about words and texts: `infer`, `find` and `similar`."""
 
 import contextlib
 import gc
@@ -12,9 +12,17 @@ import click
 
 from wikitopics.cli import options
 from wikitopics.cli.options import Command
-from wikitopics.cli.output import objects, put_json, put_line, say, unless_none
+from wikitopics.cli.output import (
+    column,
+    objects,
+    put_json,
+    put_line,
+    put_marked,
+    say,
+    unless_none,
+)
 from wikitopics.crawler.texts.kinds import MARKUP
-from wikitopics.session.errors import SessionError
+from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.options import LINKS, PASSES, TOKENS
 from wikitopics.session.paths import command
 from wikitopics.session.sources import unit_noun
@@ -24,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wikitopics.crawler.page import Markup
+    from wikitopics.session.analysis.find import Found
     from wikitopics.session.storage.block import Counted
     from wikitopics.session.storage.reader import SessionReader
 
@@ -32,6 +41,8 @@ _MOST = 32 * 2**20
 _UNREADABLE = 0.3
 """The share of characters that are not UTF-8 above which a file is taken to be binary. A text in
 Latin-1, of whose letters one in ten may be accented, is far below it."""
+EXCERPT = 80
+"""The most characters of a text that stand below its title."""
 
 
 class Inferred(NamedTuple):
@@ -134,7 +145,10 @@ def infer_files(
         of_links = reader.settings()[TOKENS] == LINKS
         what = "wikitext or HTML link to a title" if of_links else "word"
         show = command("vocab show", reader.path)
-        raise SessionError(f"{contain} no {what} of the session's vocabulary (`{show}` prints it)")
+        raise SessionError(
+            f"{contain} no {what} of the session's vocabulary (`{show}` prints it; "
+            "`find` looks for words in titles, too)"
+        )
     word_counts = map(vocabulary.n_words_in, texts)
     each = zip(word_counts, known, theta, counted, strict=True)
     return [Inferred(*inferred) for inferred in each]
@@ -171,6 +185,79 @@ def _read(file: str) -> str:
             "UTF-8"
         )
     return text
+
+
+@click.command(cls=Command)
+@click.argument("words", metavar="WORDS\u2026", nargs=-1, required=True)
+@options.found_option
+@options.of_model
+@options.json_option
+def find(
+    words: tuple[str, ...], limit: int, model: str | None, session: str, as_json: bool
+) -> None:
+    """Find topics and documents by words.
+
+    Topics are those in which the words are more probable than on average: `times` says how much. A
+    word of a topic's given name counts, too. Documents are found by their word counts, if the
+    session has those of all, by the beginnings of your own texts, and by titles, even by a part of
+    one; likeness of topics adds to the score. Those with all the words in their title come first.
+
+    Examples:
+      wikitopics find csv
+      wikitopics find read a csv file with a header
+      wikitopics find new york --session night --limit 5 --json
+    """
+    from wikitopics.session.analysis.find import find as found_by
+    from wikitopics.session.analysis.find import finder_of
+
+    text = " ".join(words)
+    if not text.strip():
+        raise BadUsage("give the words to find")
+    with options.reading(session) as reader:
+        finder = finder_of(reader, reader.model_named(model))
+        found = found_by(finder, reader, text, limit)
+    if not found.topics and not found.documents:
+        hint = f"; {found.suggestion}" if found.suggestion else ""
+        raise SessionError(f"nothing is found by {found.words!r}{hint}")
+    if as_json:
+        topics = [asdict(topic) for topic in found.topics]
+        documents = [
+            unless_none(unless_none(asdict(document), "id"), "snippet")
+            for document in found.documents
+        ]
+        put_json({"words": found.words, "topics": topics, "documents": documents})
+        return
+    _put_topics(found)
+    if found.topics and found.documents:
+        put_line("")
+    _put_documents(found)
+
+
+def _put_topics(found: "Found") -> None:
+    from wikitopics.session.wording import in_line
+
+    if not found.topics:
+        return
+    head, *names = column((topic.name for topic in found.topics), "name")
+    put_line(f"topic  times  {head}  words")
+    for topic, name in zip(found.topics, names, strict=True):
+        shown = in_line(topic.shown)
+        line = f"{name}  {shown}"
+        spans = found.sought.spans(line)
+        put_marked(f"{topic.number:5} {topic.times:6.1f}  ", line, spans)
+
+
+def _put_documents(found: "Found") -> None:
+    if not found.documents:
+        return
+    put_line("score     page_id  title")
+    for document in found.documents:
+        spans = found.sought.spans
+        start = f"{document.score:5.2f} {document.page_id:11}  "
+        put_marked(start, document.title, spans(document.title))
+        if document.snippet:
+            excerpt = found.sought.excerpt(document.snippet, EXCERPT)
+            put_marked(" " * len(start), excerpt, spans(excerpt))
 
 
 @click.command(cls=Command)

@@ -10,8 +10,9 @@ import numpy as np
 from wikitopics.crawler.texts.kinds import MARKUP
 from wikitopics.extra import NOTEBOOK
 from wikitopics.model import Minibatch
-from wikitopics.session.analysis import frames, inference, listing, similar
+from wikitopics.session.analysis import find, frames, inference, listing, similar
 from wikitopics.session.analysis.described import described_topics
+from wikitopics.session.analysis.find import Finder, Found
 from wikitopics.session.analysis.listing import Article
 from wikitopics.session.analysis.map_contents import map_contents
 from wikitopics.session.analysis.similar import Neighbour, Recorded
@@ -37,6 +38,8 @@ class DocumentMethods(SessionFile):
 
     _recorded: Recorded | None = None
     """What was read for `similar`, kept for its next call."""
+    _finder: Finder | None = None
+    """The same for `find`."""
 
     def articles(
         self,
@@ -132,7 +135,10 @@ class DocumentMethods(SessionFile):
             (counted,), (theta,) = self._inferred([text], model, markup, "text")
             word_ids, _ = counted
             if not len(word_ids):
-                raise ValueError("text contains no word of the session's vocabulary")
+                raise ValueError(
+                    "text contains no word of the session's vocabulary; find(text) also looks for "
+                    "words in titles and snippets"
+                )
             of_text = counted, theta
         with self._reading(model) as (reader, name):
             recorded = self._recorded_as_of_now(reader, name)
@@ -143,6 +149,44 @@ class DocumentMethods(SessionFile):
             if row is None:
                 raise similar.not_found(reader, str(title))
             return recorded.nearest(reader, row, limit)
+
+    def find(self, words: str, n: int = 10, model: str | None = None) -> Found:
+        """The topics and the documents that words find, at most `n` of each, the best first: topics
+        in which the words are more probable than on average, and documents that have the words, or
+        topics like theirs. `print` lists them; a notebook shows them with the words marked.
+
+        Documents are found by their word counts, if the session has those of all, by the snippets
+        of your own documents, and by titles, even by a part of one. Those with all the words in
+        their title come first. If nothing is found, `suggestion` may say what was meant.
+
+        The first call reads what is kept of all documents; later calls find it in memory until the
+        session changes.
+        """
+        if not isinstance(words, str):
+            raise wrong_type("words", "text", words)
+        n = whole("n", n, least=1)
+        with self._open() as reader:
+            finder = self._finder_as_of_now(reader, reader.model_named(model))
+            finder.texts.read(reader)  # which takes too long to be one moment
+            with reader.one_moment():
+                return find.find(finder, reader, words, n)
+
+    def _finder_as_of_now(self, reader: SessionReader, model: str) -> Finder:
+        """What answers to words: that in memory unless the session has changed since, or it is
+        another model's."""
+        finder = self._finder
+        if (
+            finder is None
+            or finder.model_name != model
+            or finder.committed_at != reader.progress().committed_at
+        ):
+            texts = None if finder is None else finder.texts
+            recorded = None
+            if find.has_proportions(reader):
+                recorded = self._recorded_as_of_now(reader, model)
+            finder = Finder(reader, model, recorded, texts=texts)
+            self._finder = finder
+        return finder
 
     def _recorded_as_of_now(self, reader: SessionReader, model: str) -> Recorded:
         """The recorded proportions: those in memory unless the session has changed since, or they
@@ -250,4 +294,5 @@ class DocumentMethods(SessionFile):
         return documents.minibatch(), documents.page_ids
 
     def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_recorded": None}  # read again by the receiver
+        # Read again by the receiver.
+        return {**self.__dict__, "_recorded": None, "_finder": None}

@@ -3,7 +3,7 @@ pieces of such a page for notebooks.
 """
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -227,6 +227,47 @@ def described(words: Sequence[tuple[str, float, float]]) -> Markup:
         rows.append(row.format(_word(word), cell, probability))
         cell = Markup("")  # the first row's cell spans all rows
     return _table(rows)
+
+
+Spans = Callable[[str], Iterable[tuple[int, int]]]
+"""The parts of a text that are to be marked."""
+
+
+def found(
+    heading: str,
+    topics: Iterable[tuple[int, str, float, Sequence[str]]],
+    documents: Iterable[tuple[float, str, str]],
+    spans: Spans,
+) -> Markup:
+    """What words find under a heading: a table of topics, (number, name, times, words), and one of
+    documents, (score, title, snippet), with the words marked."""
+    of_topic = Markup("<tr><td>{}</td><th>{}</th><td>{:.1f}×</td><td class='words'>{}</td></tr>")
+    topic_rows = []
+    for number, name, times, words in topics:
+        shown = in_line(map(_word, words))
+        marked_name = _marked(_word(name, 80), spans)
+        topic_rows.append(of_topic.format(number, marked_name, times, _marked(shown, spans)))
+    of_document = Markup(
+        "<tr><td>{:.2f}</td><th><bdi>{}</bdi></th><td class='words'><bdi>{}</bdi></td></tr>"
+    )
+    document_rows = []
+    for score, title, snippet in documents:
+        marked_title = _marked(_word(title, 80), spans)
+        marked_snippet = _marked(_word(snippet, 300), spans)
+        document_rows.append(of_document.format(score, marked_title, marked_snippet))
+    tables = [_table(rows) for rows in (topic_rows, document_rows) if rows]
+    return Markup("").join([noted(heading), *tables])
+
+
+def _marked(text: str, spans: Spans) -> Markup:
+    """A text with these parts of it marked."""
+    pieces = Markup("")
+    end = 0
+    for start, stop in spans(text):
+        pieces += text[end:start]  # which escapes it
+        pieces += Markup("<mark>{}</mark>").format(text[start:stop])
+        end = stop
+    return pieces + text[end:]
 
 
 def _table(rows: Iterable[Markup]) -> Markup:

@@ -36,6 +36,7 @@ EMPTIED = ("not recorded", "have no places yet")
 COMMANDS = """
 status | status --json | topics | topics --json --top 40 --model scvb0 | articles --topic 0
 articles --topic 1 --model hdp --json | similar TITLE | similar TEXT --model hdp --json | infer TEXT
+find TITLE | find TITLE --model hdp --json
 infer TEXT --json --model hdp | infer TEXT --json --model scvb0 | topics --tree --json --model hdp
 topics --areas | topics --areas 2 --json --model hdp | topics --tree
 history | history 1 --json | export topics | export events | export history --format json
