@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.session.analysis.inference import proses, saved_model, theta_of, words_of
+from wikitopics.session.analysis.painted import Painter, PaintedText, names_and_areas, topics_of_words
 from wikitopics.session.analysis.similar import Recorded
-from wikitopics.session.errors import SessionError, errors_of
+from wikitopics.session.errors import SessionError
 from wikitopics.session.options import LINKS, TOKENS
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
 from wikitopics.session.storage.articles import RECENT_ARTICLES
@@ -147,9 +148,7 @@ class Answers:
         """The words that argue for each of these topics: those that are more probable in the topic
         than in the text as a whole, ordered by how many of their occurrences the topic explains."""
         ids, counts = counted
-        with errors_of(f"the model of kind {self._model.kind}", ""):
-            explained = self._model.topic_rows(ids) * theta.astype(np.float64)  # (U, K)
-        explained /= np.maximum(explained.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+        explained = topics_of_words(self._model, counted, theta)
         for topic in topics:
             part = explained[:, topic]
             order = np.argsort(-part * counts, kind="stable")[:MOST_WORDS]

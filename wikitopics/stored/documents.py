@@ -10,10 +10,11 @@ import numpy as np
 from wikitopics.crawler.texts.kinds import MARKUP
 from wikitopics.extra import NOTEBOOK
 from wikitopics.model import Minibatch
-from wikitopics.session.analysis import frames, inference, listing, similar
+from wikitopics.session.analysis import frames, inference, listing, painted, similar
 from wikitopics.session.analysis.described import described_topics
 from wikitopics.session.analysis.listing import Article
 from wikitopics.session.analysis.map_contents import map_contents
+from wikitopics.session.analysis.painted import PaintedText, Painter
 from wikitopics.session.analysis.similar import Neighbour, Recorded
 from wikitopics.session.storage.block import Counted
 from wikitopics.session.storage.counts import KeptCounts
@@ -37,6 +38,8 @@ class DocumentMethods(SessionFile):
 
     _recorded: Recorded | None = None
     """What was read for `similar`, kept for its next call."""
+    _painter: Painter | None = None
+    """What was read for `explain`, kept for its next call."""
 
     def articles(
         self,
@@ -100,6 +103,36 @@ class DocumentMethods(SessionFile):
                 counted = inference.words_of(vocabulary, proses)
             reader.check_trained()
             return counted, inference.theta_of(inference.saved_model(reader, name), counted)
+
+    def explain(
+        self,
+        text: str,
+        model: str | None = None,
+        *,
+        markup: Markup | None = None,
+    ) -> PaintedText:
+        """The text with the topic that each of its words most likely comes from, and how likely
+        that is: the model's own posterior, given the topics of the whole text. ``markup`` is as
+        for `infer`.
+
+        A notebook shows the words in their topics' colours, with the probability where the pointer
+        is. `words` lists them: (start, end, word, topic, probability), in the order of the text; a
+        phrase of the vocabulary is one. `topics` are those of the text: (topic, share, name,
+        colour). Both are empty for a text without any word of the vocabulary.
+
+        The first call loads the model; later calls find it in memory until the session changes.
+        """
+        if not isinstance(text, str):
+            raise wrong_type("text", "text", text)
+        MARKUP.convert(markup)  # raises ValueError for an unknown one
+        with self._reading(model) as (reader, name):
+            painter = self._painter
+            if painter is None or not painter.still_paints(reader, name):
+                painter = Painter(reader, name)
+                self._painter = painter
+            names, area_of = painted.names_and_areas(reader, name)
+            (plain,) = inference.proses(reader, [text], markup)
+        return painter.paint(plain, names, area_of)
 
     def similar(
         self,
@@ -250,4 +283,4 @@ class DocumentMethods(SessionFile):
         return documents.minibatch(), documents.page_ids
 
     def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_recorded": None}  # read again by the receiver
+        return {**self.__dict__, "_recorded": None, "_painter": None}  # read again by the receiver

@@ -79,9 +79,9 @@ def page(contents: dict[str, Any]) -> str:
         "megabytes": lambda size: f"{size / 1e6:,.1f} MB",
     }
     environment.globals |= {"growth": pictures.growth, "bars": pictures.bars}
-    style = asset("page.css")
+    style = asset("page.css") + asset("painted.css") + _colours()
     for area, colour in enumerate(COLOURS):
-        style += f".a{area} {{ --a: {colour} }} .f-area{area} {{ fill: {colour} }}\n"
+        style += f".f-area{area} {{ fill: {colour} }}\n"
     script = asset("page.js") + asset("map.js")
     template = environment.get_template("page.html.jinja")
     models = contents["models"]
@@ -177,8 +177,17 @@ POINTS = 36
 
 def framed(*parts: Markup) -> str:
     """The pieces together as one, with their style."""
+    style = asset("notebook.css") + asset("painted.css") + _colours(".wikitopics ")
     piece = Markup('<div class="wikitopics"><style>\n{}</style>{}</div>')
-    return str(piece.format(Markup(asset("notebook.css")), Markup("").join(parts)))
+    return str(piece.format(Markup(style), Markup("").join(parts)))
+
+
+def _colours(within: str = "") -> str:
+    """The styles of the classes that give a piece the colour of an area; ``within``: the selector
+    of what such pieces are in."""
+    return "".join(
+        f"{within}.a{area} {{ --a: {colour} }}\n" for area, colour in enumerate(COLOURS)
+    )
 
 
 def noted(text: str) -> Markup:
