@@ -37,11 +37,12 @@ def known_words(vocabulary: Vocabulary, text: str) -> list[tuple[int, int, int]]
         lengths = [1 + word.count(" ") for word in words]  # a phrase is several words
     if sum(lengths) != len(found):
         raise AssertionError("a text has other words than its parts")
+    id_of = {word: vocabulary.id_of(word) for word in set(words)}
     known = []
     first = 0
     for word, length in zip(words, lengths, strict=True):
         last = first + length - 1
-        word_id = vocabulary.id_of(word)
+        word_id = id_of[word]
         if word_id is not None:
             known.append((found[first][0], found[last][1], word_id))
         first += length
@@ -71,21 +72,41 @@ def _lines(rule: Rule, text: str) -> Iterator[Place]:
 
 def _between_spaces(rule: Rule, text: str) -> list[Place]:
     """The places of `Rule.words_between_spaces`."""
-    words_of: dict[str, Sequence[bytes]] = {}
-    is_part = {char: may_be_in_word(char, rule) for char in set(text)}
-    marked = text.translate({ord(char): "x" if part else " " for char, part in is_part.items()})
+    is_part = {ord(char): "x" if may_be_in_word(char, rule) else " " for char in set(text)}
     found: list[Place] = []
-    for run in re.finditer("x+", marked):
+    known: dict[str, Sequence[Place]] = {}
+    for run in re.finditer("x+", text.translate(is_part)):
         start, end = run.span()
         part = text[start:end]
-        words = words_of.get(part)
-        if words is None:
-            words = rule.words_between_spaces(part)
-            words_of[part] = words
-        if len(words) == 1:
-            found.append(_trimmed(text, start, end))
-        elif words:
-            found += _several(rule, text, (start, end), words)
+        inside = known.get(part)
+        if inside is None:
+            inside = _in_run(rule, part)
+            known[part] = inside
+        for first, last in inside:
+            found.append((start + first, start + last))
+    return found
+
+
+def _in_run(rule: Rule, run: str) -> list[Place]:
+    """The places of the words of a run of characters that separate none: one word as a rule, none,
+    or several, such as l'homme."""
+    words = rule.words_between_spaces(run)
+    if len(words) == 1:
+        return [_trimmed(run, 0, len(run))]
+    if len(run) > _LONGEST_RUN:
+        return _divided((0, len(run)), len(words))
+    parts = [part.span() for part in _BETWEEN.finditer(run)]
+    found = []
+    first = 0
+    for word in words:
+        last = _last_part(rule, run, parts[first:], word)
+        while last is None and first < len(parts):  # this part holds no word
+            first += 1
+            last = _last_part(rule, run, parts[first:], word)
+        if last is None:
+            return _divided((0, len(run)), len(words))
+        found.append(_trimmed(run, parts[first][0], parts[first + last][1]))
+        first += last + 1
     return found
 
 
@@ -99,26 +120,6 @@ def _within(rule: Rule, text: str, place: Place, words: Sequence[bytes]) -> list
     if len(found) == len(words):
         return [(start + first, start + last) for first, last in found]
     return _divided(place, len(words))
-
-
-def _several(rule: Rule, text: str, place: Place, words: Sequence[bytes]) -> list[Place]:
-    """The places of several words with no separator between them, such as l'homme."""
-    start, end = place
-    if end - start > _LONGEST_RUN:
-        return _divided(place, len(words))
-    parts = [(start + part.start(), start + part.end()) for part in _BETWEEN.finditer(text[start:end])]
-    found = []
-    first = 0
-    for word in words:
-        last = _last_part(rule, text, parts[first:], word)
-        while last is None and first < len(parts):  # this part holds no word
-            first += 1
-            last = _last_part(rule, text, parts[first:], word)
-        if last is None:
-            return _divided(place, len(words))
-        found.append(_trimmed(text, parts[first][0], parts[first + last][1]))
-        first += last + 1
-    return found
 
 
 def _last_part(rule: Rule, text: str, parts: Sequence[Place], word: bytes) -> int | None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.session.analysis.inference import proses, saved_model, theta_of, words_of
-from wikitopics.session.analysis.painted import Painter, PaintedText, names_and_areas, topics_of_words
+from wikitopics.session.analysis.painted import PaintedText, Painter, topics_of_words
 from wikitopics.session.analysis.similar import Recorded
 from wikitopics.session.errors import SessionError
 from wikitopics.session.options import LINKS, TOKENS

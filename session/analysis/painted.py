@@ -112,23 +112,27 @@ class Painter:
         reader.check_trained()
         self._model = model
         self._committed_at = reader.progress().committed_at
+        self._given_names = reader.names_given(model)
+        grouping = atlas(reader, model)
+        areas = {} if grouping is None else grouping.area_of
+        self._area_of = {topic: area.number for topic, area in areas.items()}
+        self._names = reader.topic_names(model)
         self._vocabulary = vocabulary or reader.counter()
         self._saved = saved or saved_model(reader, model)
 
     def still_paints(self, reader: SessionReader, model: str) -> bool:
         """Whether the session has not changed since, and this is the model."""
-        return self._model == model and self._committed_at == reader.progress().committed_at
+        if self._model != model or self._committed_at != reader.progress().committed_at:
+            return False
+        return self._given_names == reader.names_given(model)
 
     def paint(
         self,
         text: str,
-        names: Sequence[str],
-        area_of: Mapping[int, int],
         theta: NDArray[np.floating] | None = None,
     ) -> PaintedText:
         """Paint a text without markup. Raises `SessionError`.
 
-        names: those of the topics; area_of: the areas of topics in use
         theta: (K,) the proportions of the document that the text is a part of; None: it is a whole
         one
         """
@@ -156,7 +160,19 @@ class Painter:
                 known, likeliest, probabilities, strict=True
             )
         )
-        return PaintedText(text, words, _topics(theta, set(likeliest), names, area_of))
+        return PaintedText(text, words, self._topics(theta, set(likeliest)))
+
+    def _topics(self, theta: NDArray[np.floating], painted: set[int]) -> tuple[TextTopic, ...]:
+        """The topics of a text with these proportions, (K,), and topics of words."""
+        largest_first = (-theta).argsort(kind="stable").tolist()
+        listed = [topic for topic in largest_first if theta[topic] >= LEAST or topic in painted]
+        colours = own_colours(listed[:COLOURED], self._area_of)
+        found = []
+        for place, topic in enumerate(listed):
+            name = self._names[topic] if self._names else f"topic {topic}"
+            colour = colours[place] if place < COLOURED else OTHER
+            found.append(TextTopic(topic, float(theta[topic]), name, colour))
+        return tuple(found)
 
 
 def topics_of_words(
@@ -168,31 +184,6 @@ def topics_of_words(
     text = Minibatch(np.array([0, len(ids)]), ids, counts)
     with errors_of(f"the model of kind {model.kind}", ""):
         return model.word_topics(text, theta[None])
-
-
-def names_and_areas(reader: SessionReader, model: str) -> tuple[Sequence[str], dict[int, int]]:
-    """The names of a model's topics, and the areas of those in use, by topic."""
-    grouping = atlas(reader, model)
-    areas = {} if grouping is None else grouping.area_of
-    numbers = {topic: area.number for topic, area in areas.items()}
-    return reader.topic_names(model), numbers
-
-
-def _topics(
-    theta: NDArray[np.floating],
-    painted: set[int],
-    names: Sequence[str],
-    area_of: Mapping[int, int],
-) -> tuple[TextTopic, ...]:
-    largest_first = (-theta).argsort(kind="stable").tolist()
-    listed = [topic for topic in largest_first if theta[topic] >= LEAST or topic in painted]
-    colours = own_colours(listed[:COLOURED], area_of)
-    found = []
-    for place, topic in enumerate(listed):
-        name = names[topic] if topic < len(names) else f"topic {topic}"
-        colour = colours[place] if place < COLOURED else OTHER
-        found.append(TextTopic(topic, float(theta[topic]), name, colour))
-    return tuple(found)
 
 
 def own_colours(topics: Sequence[int], area_of: Mapping[int, int]) -> list[int]:

@@ -10,7 +10,7 @@ import numpy as np
 from wikitopics.crawler.texts.kinds import MARKUP
 from wikitopics.extra import NOTEBOOK
 from wikitopics.model import Minibatch
-from wikitopics.session.analysis import frames, inference, listing, painted, similar
+from wikitopics.session.analysis import frames, inference, listing, similar
 from wikitopics.session.analysis.described import described_topics
 from wikitopics.session.analysis.listing import Article
 from wikitopics.session.analysis.map_contents import map_contents
@@ -130,9 +130,8 @@ class DocumentMethods(SessionFile):
             if painter is None or not painter.still_paints(reader, name):
                 painter = Painter(reader, name)
                 self._painter = painter
-            names, area_of = painted.names_and_areas(reader, name)
             (plain,) = inference.proses(reader, [text], markup)
-        return painter.paint(plain, names, area_of)
+        return painter.paint(plain)
 
     def similar(
         self,

@@ -185,9 +185,7 @@ def framed(*parts: Markup) -> str:
 def _colours(within: str = "") -> str:
     """The styles of the classes that give a piece the colour of an area; ``within``: the selector
     of what such pieces are in."""
-    return "".join(
-        f"{within}.a{area} {{ --a: {colour} }}\n" for area, colour in enumerate(COLOURS)
-    )
+    return "".join(f"{within}.a{area} {{ --a: {colour} }}\n" for area, colour in enumerate(COLOURS))
 
 
 def noted(text: str) -> Markup:
