@@ -19,29 +19,23 @@ def painted_html(painted: PaintedText, topic: int | None = None) -> Markup:
     ``topic``: paint only the words that most likely come from this topic.
     """
     text = painted.text[:LONGEST]
-    ranks = painted.ranks()
-    topics = {of_text.topic: of_text for of_text in painted.topics}
+    marks = _marks(painted) if topic is None else _marks_of(painted, topic)
     pieces = []
     end = 0
     for word in painted.words:
-        if word.end > len(text) or topic not in (None, word.topic) or word.start == word.end:
+        mark = marks.get(word.topic)
+        if mark is None or word.end > len(text):
             continue
-        of_text = topics[word.topic]
-        classes = f"a{of_text.colour} p{_tenths(word.probability)}"
-        name = of_text.name
-        if word.topic in ranks and topic is None:
-            classes += f" u{ranks[word.topic]}"
-            name = f"{ranks[word.topic] + 1} {name}"
-        told = f"{visible(name)}: {word.probability:.0%}"
+        tenths = min(int(10 * word.probability), 9)
         pieces.append(_plain(text[end : word.start]))
         pieces.append(
-            Markup('<mark class="{}" title="{}">{}</mark>').format(
-                classes, told, _plain(text[word.start : word.end])
-            )
+            f'<mark class="{mark[0]} p{tenths}" title="{mark[1]}: {word.probability:.0%}">'
         )
+        pieces.append(_plain(text[word.start : word.end]))
+        pieces.append("</mark>")
         end = word.end
     pieces.append(_plain(text[end:]))
-    html = Markup('<p class="painted" dir="auto">{}</p>').format(Markup("").join(pieces))
+    html = Markup('<p class="painted" dir="auto">{}</p>').format(Markup("".join(pieces)))
     if len(text) < len(painted.text):
         left_out = f"the first {LONGEST:,} of {len(painted.text):,} characters"
         html += Markup('<p class="note">{}</p>').format(left_out)
@@ -64,11 +58,30 @@ def legend(painted: PaintedText) -> Markup:
     return Markup('<ul class="painted">{}</ul>').format(Markup("").join(items))
 
 
-def _tenths(probability: float) -> int:
-    """The probability as the number of a class, from 0 to 9."""
-    return min(int(10 * probability), 9)
+def _marks(painted: PaintedText) -> dict[int, tuple[str, Markup]]:
+    """The classes of the words of each topic, and its name, in which nothing is left to escape."""
+    marks = {}
+    for rank, topic in enumerate(painted.topics):
+        classes = f"a{topic.colour}"
+        name = visible(topic.name)
+        if rank < len(painted.key):
+            classes += f" u{rank}"
+            name = f"{rank + 1} {name}"
+        marks[topic.topic] = classes, escape(name)
+    return marks
+
+
+def _marks_of(painted: PaintedText, number: int) -> dict[int, tuple[str, Markup]]:
+    """The same for the words of this topic alone."""
+    return {
+        topic.topic: (f"a{topic.colour}", escape(visible(topic.name)))
+        for topic in painted.topics
+        if topic.topic == number
+    }
 
 
 def _plain(text: str) -> Markup:
     """Foreign text, of whose control characters only line ends stay."""
-    return escape("\n".join(map(visible, text.split("\n"))))
+    if not text.isprintable():
+        text = "\n".join(map(visible, text.split("\n")))
+    return escape(text)
