@@ -7,6 +7,7 @@ characters that separate words by every rule, and the rule is asked about each p
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from wikitopics.vocab import segmenters
 from wikitopics.vocab.rules import BY_DICTIONARY, Rule, may_be_in_word
@@ -136,7 +137,7 @@ def _divided(place: Place, n: int) -> list[Place]:
     """``n`` places that share this one."""
     start, end = place
     edges = [start + number * (end - start) // n for number in range(n + 1)]
-    return list(zip(edges[:-1], edges[1:], strict=True))
+    return list(pairwise(edges))
 
 
 def _trimmed(text: str, start: int, end: int) -> Place:

@@ -64,7 +64,7 @@ class PaintedText:
     """
 
     text: str
-    """The text without markup, to which the places of words refer."""
+    """The text without markup and invisible characters, to which the places of words refer."""
     words: tuple[PaintedWord, ...]
     """The words and phrases of the vocabulary in the order of the text; no other has a topic."""
     topics: tuple[TextTopic, ...]

@@ -20,7 +20,7 @@ def painted_html(painted: PaintedText, topic: int | None = None) -> Markup:
     """
     text = painted.text[:LONGEST]
     marks = _marks(painted) if topic is None else _marks_of(painted, topic)
-    pieces = []
+    pieces: list[str] = []
     end = 0
     for word in painted.words:
         mark = marks.get(word.topic)
