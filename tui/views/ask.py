@@ -57,7 +57,8 @@ class Mix(RowList[Row]):
         has_dot = len(label) > 1
         ink = label[0][1].partition("+")[0] if has_dot else "muted"
         *dot, (cell, label_ink) = topic_cell(label, width // 3)
-        shown = Clickable(cell.rstrip(), action=label[-1][0].action)
+        assert isinstance(cell, Clickable)
+        shown = Clickable(cell.rstrip(), action=cell.action)
         return [
             (" ", ""),
             weight,
