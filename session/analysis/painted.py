@@ -91,7 +91,8 @@ class PaintedText:
             return None
         from wikitopics.session.analysis.report import page, painted
 
-        return page.framed(painted.legend(self), painted.painted_html(self))
+        html = painted.painted_html(self.text, self.words, self.topics)
+        return page.framed(painted.legend(self.topics), html)
 
 
 class Painter:

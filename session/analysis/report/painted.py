@@ -1,83 +1,81 @@
 """Painted texts on a page: small pieces of HTML, with everything in them escaped.
 
-The styles are `painted.css`. They need the class of each colour, which the page has.
+Here words are (start, end, word, topic, probability), and topics (topic, share, name, number of its
+colour), as `PaintedText` has them. The styles are `painted.css`, and the class of each colour.
 """
+
+from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup, escape
 
-from wikitopics.session.analysis.painted import PaintedText
+from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.escapes import visible
+
+Words = Sequence[tuple[int, int, str, int, float]]
+Topics = Sequence[tuple[int, float, str, int]]
 
 LONGEST = 20_000
 """The most characters that are shown."""
+_GREY = len(COLOURS) - 1
+"""The colour of topics that share one."""
 
 
-def painted_html(painted: PaintedText, topic: int | None = None) -> Markup:
+def painted_html(text: str, words: Words, topics: Topics, only: int | None = None) -> Markup:
     """The text with its words painted: the more likely a word comes from a topic, the stronger its
     colour. A word tells its topic and the probability when the pointer is over it.
 
-    ``topic``: paint only the words that most likely come from this topic.
+    ``only``: paint only the words that most likely come from this topic.
     """
-    text = painted.text[:LONGEST]
-    marks = _marks(painted) if topic is None else _marks_of(painted, topic)
+    marks = {topic: (style, name) for topic, style, name in _marks(topics, only)}
+    shown = text[:LONGEST]
     pieces: list[str] = []
     end = 0
-    for word in painted.words:
-        mark = marks.get(word.topic)
-        if mark is None or word.end > len(text):
+    for start, stop, _, topic, probability in words:
+        if topic not in marks or stop > len(shown):
             continue
-        tenths = min(int(10 * word.probability), 9)
-        pieces.append(_plain(text[end : word.start]))
-        pieces.append(
-            f'<mark class="{mark[0]} p{tenths}" title="{mark[1]}: {word.probability:.0%}">'
-        )
-        pieces.append(_plain(text[word.start : word.end]))
+        style, name = marks[topic]
+        tenths = min(int(10 * probability), 9)
+        pieces.append(_plain(shown[end:start]))
+        pieces.append(f'<mark class="{style} p{tenths}" title="{name}: {probability:.0%}">')
+        pieces.append(_plain(shown[start:stop]))
         pieces.append("</mark>")
-        end = word.end
-    pieces.append(_plain(text[end:]))
+        end = stop
+    pieces.append(_plain(shown[end:]))
     html = Markup('<p class="painted" dir="auto">{}</p>').format(Markup("".join(pieces)))
-    if len(text) < len(painted.text):
-        left_out = f"the first {LONGEST:,} of {len(painted.text):,} characters"
+    if len(shown) < len(text):
+        left_out = f"the first {LONGEST:,} of {len(text):,} characters"
         html += Markup('<p class="note">{}</p>').format(left_out)
     return html
 
 
-def legend(painted: PaintedText) -> Markup:
-    """The text's topics, each with its number, its line, its name and its share."""
+def _marks(topics: Topics, only: int | None) -> Iterator[tuple[int, str, Markup]]:
+    """For each topic whose words are painted: the classes of its words, and its name."""
+    for rank, (topic, _, name, colour) in enumerate(topics):
+        if only is not None:
+            if topic == only:
+                yield topic, f"a{colour}", escape(visible(name))
+        elif colour == _GREY:
+            yield topic, f"a{colour}", escape(visible(name))
+        else:
+            yield topic, f"a{colour} u{rank}", escape(f"{rank + 1} {visible(name)}")
+
+
+def legend(topics: Topics) -> Markup:
+    """The topics of a text, each with its number, its line, its name and its share; those that
+    share a colour together."""
+    if not topics:
+        return Markup('<p class="note">no word of the vocabulary is in this text</p>')
     item = Markup('<li><mark class="a{} u{} p9"><b>{}</b> {}</mark> {:.0%}</li>')
     items = [
-        item.format(topic.colour, rank, rank + 1, visible(topic.name), topic.share)
-        for rank, topic in enumerate(painted.key)
+        item.format(colour, rank, rank + 1, visible(name), share)
+        for rank, (_, share, name, colour) in enumerate(topics)
+        if colour != _GREY
     ]
-    if not items:
-        return Markup('<p class="note">no word of the vocabulary is in this text</p>')
-    beyond = sum(topic.share for topic in painted.topics[len(items) :])
-    if len(painted.topics) > len(items):
-        grey = Markup('<li><mark class="a{} p9">{}</mark> {:.0%}</li>')
-        items.append(grey.format(painted.topics[-1].colour, "other topics", beyond))
+    others = [share for _, share, _, colour in topics if colour == _GREY]
+    if others:
+        rest = Markup('<li><mark class="a{} p9">{}</mark> {:.0%}</li>')
+        items.append(rest.format(_GREY, "other topics", sum(others)))
     return Markup('<ul class="painted">{}</ul>').format(Markup("").join(items))
-
-
-def _marks(painted: PaintedText) -> dict[int, tuple[str, Markup]]:
-    """The classes of the words of each topic, and its name, in which nothing is left to escape."""
-    marks = {}
-    for rank, topic in enumerate(painted.topics):
-        classes = f"a{topic.colour}"
-        name = visible(topic.name)
-        if rank < len(painted.key):
-            classes += f" u{rank}"
-            name = f"{rank + 1} {name}"
-        marks[topic.topic] = classes, escape(name)
-    return marks
-
-
-def _marks_of(painted: PaintedText, number: int) -> dict[int, tuple[str, Markup]]:
-    """The same for the words of this topic alone."""
-    return {
-        topic.topic: (f"a{topic.colour}", escape(visible(topic.name)))
-        for topic in painted.topics
-        if topic.topic == number
-    }
 
 
 def _plain(text: str) -> Markup:
