@@ -114,8 +114,8 @@ def _in_run(rule: Rule, run: str) -> list[Place]:
 def _within(rule: Rule, text: str, place: Place, words: Sequence[bytes]) -> list[Place]:
     """The places of the words that a dictionary found in this place, where the text may spell them
     otherwise."""
-    if len(words) <= 1:
-        return [place] * len(words)
+    if not words:
+        return []
     start, end = place
     found = _between_spaces(rule, text[start:end])
     if len(found) == len(words):

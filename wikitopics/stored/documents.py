@@ -125,13 +125,19 @@ class DocumentMethods(SessionFile):
         if not isinstance(text, str):
             raise wrong_type("text", "text", text)
         MARKUP.convert(markup)  # raises ValueError for an unknown one
-        with self._reading(model) as (reader, name):
-            painter = self._painter
-            if painter is None or not painter.still_paints(reader, name):
-                painter = Painter(reader, name)
-                self._painter = painter
+        with self._open() as reader:
+            with reader.one_moment():
+                painter = self._painter_as_of_now(reader, reader.model_named(model))
             (plain,) = inference.proses(reader, [text], markup)
-        return painter.paint(plain)
+            return painter.paint(plain)
+
+    def _painter_as_of_now(self, reader: SessionReader, model: str) -> Painter:
+        """The painter in memory unless the session has changed since, or it is another model's."""
+        painter = self._painter
+        if painter is None or not painter.still_paints(reader, model):
+            painter = Painter(reader, model)
+            self._painter = painter
+        return painter
 
     def similar(
         self,
