@@ -4,10 +4,11 @@ The more likely a word comes from a topic, the stronger its colour. Each topic o
 or a weight of type besides, by which its words are known without colours, too.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby, takewhile
 
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 
 from wikitopics.session.analysis.painted import PaintedText, PaintedWord
 from wikitopics.tui.inks import Line
@@ -71,35 +72,36 @@ def _n_alike(one: str, other: str) -> int:
 
 
 def painted_lines(painted: PaintedText, inks: Mapping[int, str], width: int) -> list[Line]:
-    """The text in lines of at most ``width`` cells, folded between words; a longer word is cut by
-    whoever draws the line."""
+    """The text in lines of at most ``width`` cells, folded between words; a longer word takes
+    several."""
     ink_at = [""] * len(painted.text)
     for word in painted.words:
         ink_at[word.start : word.end] = [word_ink(word, inks)] * (word.end - word.start)
-    lines: list[Line] = [[]]
-    used = 0
-    place = 0
-    for chunk in painted.text.split(" "):
-        parts = _parts(chunk, ink_at[place : place + len(chunk)])
-        place += len(chunk) + 1
-        cells = sum(cell_len(text) for text, _ in parts)
-        if used and used + 1 + cells > width:
-            lines.append([])
-            used = 0
-        if used:
-            lines[-1].append((" ", ""))
-            used += 1
-        lines[-1] += parts
-        used += cells
+    lines: list[Line] = []
+    room = 0  # in the last line
+    for run in re.finditer(r"\S+", painted.text):
+        for line in _chopped(run[0], ink_at[run.start() : run.end()], width):
+            cells = sum(cell_len(text) for text, _ in line)
+            if lines and cells < room:
+                lines[-1] += [(" ", ""), *line]
+                room -= 1 + cells
+            else:
+                lines.append(line)
+                room = width - cells
     return lines
 
 
-def _parts(text: str, inks: Sequence[str]) -> Line:
-    """The text in parts of one ink each."""
-    parts: Line = []
+def _chopped(text: str, inks: Sequence[str], width: int) -> list[Line]:
+    """Text without blanks, each character in its ink, in as many lines as it takes."""
+    signs = [(shown, ink) for char, ink in zip(text, inks, strict=True) for shown in visible(char)]
+    pieces = chop_cells("".join(sign for sign, _ in signs), max(width, 2))
+    lines = []
     place = 0
-    for ink, run in groupby(inks):
-        length = len(list(run))
-        parts.append((visible(text[place : place + length]), ink))
-        place += length
-    return parts
+    for piece in pieces:
+        line: Line = []
+        of_piece = signs[place : place + len(piece)]
+        for ink, run in groupby(of_piece, key=lambda sign: sign[1]):
+            line.append(("".join(shown for shown, _ in run), ink))
+        lines.append(line)
+        place += len(piece)
+    return lines

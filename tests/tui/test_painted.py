@@ -65,6 +65,11 @@ def test_lines_are_folded_between_words_and_keep_inks():
     lines = painted_lines(PAINTED, inks, 9)
     assert ["".join(text for text, _ in line) for line in lines] == ["the navy", "fleet", "sang"]
     assert lines[0] == [("the", ""), (" ", ""), ("navy", "area3+brush0")]
+    narrow = painted_lines(PAINTED, inks, 3)
+    assert ["".join(text for text, _ in line) for line in narrow] == [
+        *("the", "nav", "y", "fle", "et", "san", "g")
+    ]
+    assert narrow[2] == [("y", "area3+brush0")]
     hostile = PaintedText("a\x1b[31m b", (), ())
     assert "\x1b" not in "".join(text for text, _ in painted_lines(hostile, {}, 40)[0])
 
