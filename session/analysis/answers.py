@@ -10,13 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.session.analysis.inference import proses, saved_model, theta_of, words_of
-from wikitopics.session.analysis.painted import (
-    COLOURED,
-    LEAST,
-    PaintedText,
-    Painter,
-    topics_of_words,
-)
+from wikitopics.session.analysis.painted import PaintedText, Painter, topics_of_words
 from wikitopics.session.analysis.similar import Recorded
 from wikitopics.session.errors import SessionError
 from wikitopics.session.options import LINKS, TOKENS
@@ -25,12 +19,14 @@ from wikitopics.session.storage.articles import RECENT_ARTICLES
 from wikitopics.session.storage.block import Counted
 from wikitopics.session.storage.reader import SessionReader
 
-MOST_TOPICS = COLOURED
+MOST_TOPICS = 8
 """The most topics of a text."""
 MOST_WORDS = 20
 """The most words for a topic."""
 MOST_ALIKE = 30
 """The most articles like a text."""
+LEAST = 0.01
+"""Smaller proportions are left out."""
 NO_WORDS = f"only the newest {RECENT_ARTICLES:,} articles keep their words; --keep-counts keeps all"
 
 
@@ -52,7 +48,7 @@ class Answer:
     theta: NDArray[np.floating] | None = field(default=None, compare=False)
     """(K,) its proportions; None if there are no topics."""
     painted: PaintedText | None = None
-    """The text with the topics of its words; of an article, its snippet, if that is kept."""
+    """The text, or the snippet of an article, painted; None unless `Answers.painted` did."""
 
 
 class Answers:
@@ -95,8 +91,7 @@ class Answers:
         n_words = self._vocabulary.n_words_in(plain)
         if n_known:
             (theta,) = theta_of(self._model, [counted])
-            painted = self._painter.paint(plain, theta)
-            answer = self._answer(theta, counted, painted)
+            answer = self._answer(theta, counted)
         elif n_words:
             answer = Answer(lack=f"none of its {unit} is in the session's vocabulary")
         elif unit == LINKS and text.strip():
@@ -109,41 +104,32 @@ class Answers:
 
     def of_article(self, article: ArticleRow) -> Answer:
         """The answer for an article of the session; topics that are not recorded are inferred."""
-        snippet = self._reader.snippets([article.seq]).get(article.seq)
         if article.role == "skipped":
-            painted = None if snippet is None else PaintedText(snippet, (), ())
-            return Answer(lack=f"it was skipped: {NO_KNOWN_WORD}", painted=painted)
+            return Answer(lack=f"it was skipped: {NO_KNOWN_WORD}")
         counted = self._reader.words_of(article)
         row = None if self._recorded is None else self._recorded.row(article.seq)
-        theta: NDArray[np.floating] | None = None
         if self._recorded is not None and row is not None:
-            theta = self._recorded.theta(row)
-        elif counted is not None:
+            return self._answer(self._recorded.theta(row), counted, article.page_id)
+        if counted is not None:
             (theta,) = theta_of(self._model, [counted])
-        painted = None if snippet is None else self._painter.paint(snippet, theta)
-        if theta is not None:
-            return self._answer(theta, counted, painted, article.page_id)
+            return self._answer(theta, counted, article.page_id)
         largest = [
             (topic, proportion, ())
             for model, topic, proportion in article.topics
             if model == self._name and proportion >= LEAST
         ]
-        return Answer(largest, lack=NO_WORDS, lone=self._lone, painted=painted)
+        return Answer(largest, lack=NO_WORDS, lone=self._lone)
 
     def _answer(
         self,
         theta: NDArray[np.floating],
         counted: Counted | None,
-        painted: PaintedText | None = None,
         without: int | None = None,
     ) -> Answer:
         """The answer for these proportions, (K,). ``counted``: the words, if they are known;
-        ``painted``: the text, or a part of it, if that is known; ``without``: a page that is not
-        among the articles like it."""
+        ``without``: a page that is not among the articles like it."""
         largest_first = (-theta).argsort(kind="stable").tolist()
         leading = [topic for topic in largest_first[:MOST_TOPICS] if theta[topic] >= LEAST]
-        if painted is not None and painted.topics:
-            leading = [of_text.topic for of_text in painted.key]
         if counted is None:
             lack = NO_WORDS
             words: list[list[str]] = [[] for _ in leading]
@@ -154,7 +140,7 @@ class Answers:
         alike = []
         if self._recorded is not None:
             alike = self._recorded.rows_near(self._reader, theta, MOST_ALIKE, counted, without)
-        return Answer(topics, lack, alike, self._lone, theta=theta, painted=painted)
+        return Answer(topics, lack, alike, self._lone, theta=theta)
 
     def _reasons(
         self,
@@ -171,3 +157,20 @@ class Answers:
             order = np.argsort(-part * counts, kind="stable")[:MOST_WORDS]
             argues = part[order] > theta[topic]
             yield [self._vocabulary.words[id] for id in ids[order[argues]].tolist()]
+
+    def painted(self, answer: Answer, question: ArticleRow | str) -> Answer:
+        """The answer to a question with the text painted; of an article, its snippet, if that is
+        kept. The topics of all painted words are among its topics."""
+        if isinstance(question, str):
+            (text,) = proses(self._reader, [question])
+        else:
+            text = self._reader.snippets([question.seq]).get(question.seq, "")
+        if not text:
+            return answer
+        painted = self._painter.paint(text, answer.theta)
+        topics = list(answer.topics)
+        if answer.theta is not None:
+            listed = {topic for topic, _, _ in topics}
+            small = [topic for topic in painted.key if topic.topic not in listed]
+            topics += [(topic.topic, topic.share, painted.words_of(topic.topic)) for topic in small]
+        return replace(answer, topics=topics, painted=painted)

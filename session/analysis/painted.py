@@ -75,9 +75,9 @@ class PaintedText:
         """The topics that have a colour and a number, from 1, of their own."""
         return self.topics[:COLOURED]
 
-    def ranks(self) -> dict[int, int]:
-        """The place of each topic in `key`, from 0."""
-        return {of_text.topic: rank for rank, of_text in enumerate(self.key)}
+    def words_of(self, topic: int) -> tuple[str, ...]:
+        """The words that most likely come from a topic, each once."""
+        return tuple(dict.fromkeys(word.word for word in self.words if word.topic == topic))
 
     def __repr__(self) -> str:
         told = [f"{topic.name} {topic.share:.0%}" for topic in self.topics[:_TOLD]]

@@ -196,8 +196,10 @@ class AskView(View):
             if watch.answers is None or not watch.answers.still_hold(reader, model, commit):
                 watch.answers = Answers(reader, model)
             if isinstance(question, str):
-                return watch.answers.of_text(question)
-            return watch.answers.of_article(question)
+                found = watch.answers.of_text(question)
+            else:
+                found = watch.answers.of_article(question)
+            return watch.answers.painted(found, question)
 
         try:
             found = await self.ask(answer, aside=True)
