@@ -131,7 +131,7 @@ async def test_a_card_shows_the_snippet_painted(shown, of_texts, corpus):
     async with shown(of_texts, size=(80, 24), words="FINISHED") as (app, pilot):
         await seeing.press(pilot, "3", shows="Title ")
         await pilot.press("enter")
-        seen = await seeing.until(pilot, "Its first words")
+        seen = await seeing.until(pilot, "How it begins")
         assert isinstance(app.main.view, AskView)
         assert "Opening" in seen
         word = next(word for word in corpus.words if f" {word} " in seen)

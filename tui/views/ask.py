@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
+from textual.geometry import Size
 from textual.widget import Widget
 
 from wikitopics.session.analysis.answers import Answer, Answers
@@ -14,8 +15,8 @@ from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.wording import in_line
-from wikitopics.tui.inks import Clickable, Line, Lines, coloured, marks_of, name
-from wikitopics.tui.lists import RowList
+from wikitopics.tui.inks import Clickable, Line, coloured, marks_of, name
+from wikitopics.tui.lists import Folded, RowList
 from wikitopics.tui.painted import painted_lines, topic_inks
 from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import bindings
@@ -70,22 +71,22 @@ class Mix(RowList[Row]):
         ]
 
 
-class Passage(Lines):
-    """A painted text in lines; what does not fit is left out."""
+class Beginning(Folded[PaintedText]):
+    """The beginning of an article's text, painted, of which nothing is cut."""
 
-    DEFAULT_CLASSES = "panel"
+    BORDER_TITLE = "How it begins, in the colours of its topics"
 
     def show_text(self, painted: PaintedText) -> None:
-        """Show this text."""
-        inks = topic_inks(painted, coloured=coloured(self.app))
+        """Show this text, in as many lines as it takes."""
+        self.show_items([painted])
+        self.refresh(layout=True)
 
-        def lines(width: int, height: int) -> list[Line]:
-            folded = painted_lines(painted, inks, width - 2)
-            if len(folded) > height > 0:
-                folded = [*folded[: height - 1], [*folded[height - 1], (" …", "")]]
-            return [[(" ", ""), *line] for line in folded]
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return sum(len(self.fold(item, width - 1)) for item in self.items)
 
-        self.show_lines(lines)
+    def fold(self, item: PaintedText, width: int) -> list[Line]:
+        inks = topic_inks(item, coloured=coloured(self.app))
+        return [[(" ", ""), *line] for line in painted_lines(item, inks, width - 2)]
 
 
 class AskView(View):
@@ -110,7 +111,7 @@ class AskView(View):
 
         self._field = Field(id="question", classes="panel", highlight_cursor_line=False)
         yield self._field
-        yield Passage(id="passage")
+        yield Beginning(id="beginning")
         with Horizontal(id="asked"):
             with Vertical():
                 yield Mix(id="mix")
@@ -251,12 +252,10 @@ class AskView(View):
             self._known = answer.known
             self._field.paint(answer.painted)
         self._name_field()
-        passage = self.query_one(Passage)
-        is_snippet = isinstance(question, ArticleRow) and answer.painted is not None
-        self.set_class(is_snippet, "-snippet")
-        if is_snippet and answer.painted is not None:
-            name(passage, "Its first words, in the colours of their topics")
-            passage.show_text(answer.painted)
+        is_begun = isinstance(question, ArticleRow) and answer.painted is not None
+        self.set_class(is_begun, "-begun")
+        if is_begun and answer.painted is not None:
+            self.query_one(Beginning).show_text(answer.painted)
         inks = topic_inks(answer.painted, coloured=coloured(self.app))
         mix.empty = answer.lack or "its topics, and the texts most like it, appear as you type"
         mix_rows = []
