@@ -4,7 +4,7 @@ Here words are (start, end, word, topic, probability), and topics (topic, share,
 colour), as `PaintedText` has them. The styles are `painted.css`, and the class of each colour.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup, escape
 
@@ -20,44 +20,49 @@ _GREY = len(COLOURS) - 1
 """The colour of topics that share one."""
 
 
-def painted_html(text: str, words: Words, topics: Topics, only: int | None = None) -> Markup:
+def painted_html(text: str, words: Words, topics: Topics) -> Markup:
     """The text with its words painted: the more likely a word comes from a topic, the stronger its
-    colour. A word tells its topic and the probability when the pointer is over it.
-
-    ``only``: paint only the words that most likely come from this topic.
-    """
-    marks = {topic: (style, name) for topic, style, name in _marks(topics, only)}
+    colour. A word tells its topic and the probability when the pointer is over it."""
+    marks = {}
+    for rank, (topic, _, name, colour) in enumerate(topics):
+        if colour == _GREY:
+            marks[topic] = f"a{colour}", f"{visible(name)}: "
+        else:
+            marks[topic] = f"a{colour} u{rank}", f"{rank + 1} {visible(name)}: "
     shown = text[:LONGEST]
-    pieces: list[str] = []
-    end = 0
-    for start, stop, _, topic, probability in words:
-        if topic not in marks or stop > len(shown):
-            continue
-        style, name = marks[topic]
-        tenths = min(int(10 * probability), 9)
-        pieces.append(_plain(shown[end:start]))
-        pieces.append(f'<mark class="{style} p{tenths}" title="{name}: {probability:.0%}">')
-        pieces.append(_plain(shown[start:stop]))
-        pieces.append("</mark>")
-        end = stop
-    pieces.append(_plain(shown[end:]))
-    html = Markup('<p class="painted" dir="auto">{}</p>').format(Markup("".join(pieces)))
+    painted = _painted(shown, words, marks)
+    html = Markup('<p class="painted" dir="auto">{}</p>').format(painted)
     if len(shown) < len(text):
         left_out = f"the first {LONGEST:,} of {len(text):,} characters"
         html += Markup('<p class="note">{}</p>').format(left_out)
     return html
 
 
-def _marks(topics: Topics, only: int | None) -> Iterator[tuple[int, str, Markup]]:
-    """For each topic whose words are painted: the classes of its words, and its name."""
-    for rank, (topic, _, name, colour) in enumerate(topics):
-        if only is not None:
-            if topic == only:
-                yield topic, f"a{colour}", escape(visible(name))
-        elif colour == _GREY:
-            yield topic, f"a{colour}", escape(visible(name))
-        else:
-            yield topic, f"a{colour} u{rank}", escape(f"{rank + 1} {visible(name)}")
+def topic_html(text: str, words: Words, topic: int, most: int) -> Markup:
+    """The first ``most`` characters of a text, with the words painted that most likely come from
+    one topic. The element around it needs the class `painted` and that of a colour."""
+    shown = text if len(text) <= most else f"{text[: most - 1]}…"
+    return _painted(shown, words, {topic: ("", "")})
+
+
+def _painted(text: str, words: Words, marks: Mapping[int, tuple[str, str]]) -> Markup:
+    """The text with the words of some topics painted, as far as it has them. ``marks``: the classes
+    of a topic's words, and what they tell besides the probability."""
+    escaped = {topic: (style, escape(told)) for topic, (style, told) in marks.items()}
+    pieces: list[str] = []
+    end = 0
+    for start, stop, _, topic, probability in words:
+        if topic not in escaped or stop > len(text):
+            continue
+        style, told = escaped[topic]
+        classes = f"{style} p{min(int(10 * probability), 9)}".strip()
+        pieces.append(_plain(text[end:start]))
+        pieces.append(f'<mark class="{classes}" title="{told}{probability:.0%}">')
+        pieces.append(_plain(text[start:stop]))
+        pieces.append("</mark>")
+        end = stop
+    pieces.append(_plain(text[end:]))
+    return Markup("".join(pieces))
 
 
 def legend(topics: Topics) -> Markup:

@@ -1,14 +1,12 @@
 """Texts whose words are painted in the colours of their topics."""
 
-import re
-
 import numpy as np
 import pytest
 
 from wikitopics.model import Minibatch
 from wikitopics.session.analysis.inference import saved_model
 from wikitopics.session.analysis.painted import COLOURED, Painter, own_colours
-from wikitopics.session.analysis.report.painted import LONGEST, legend, painted_html
+from wikitopics.session.analysis.report.painted import LONGEST, legend, painted_html, topic_html
 from wikitopics.session.storage.reader import SessionReader
 
 
@@ -88,10 +86,15 @@ def test_html_tells_topic_and_probability_and_escapes_everything():
     told = legend(topics)
     assert "<b>1</b> &lt;i&gt;film&lt;/i&gt; &#39;star&#39;</mark> 60%" in told
     assert "other topics</mark> 40%" in told
-    only = painted_html(text, words, topics, only=7)
-    assert re.findall('<mark class=.(.*?)" title="(.*?): ', only) == [
-        ("a2 p9", "&lt;i&gt;film&lt;/i&gt; &#39;star&#39;")
-    ]
+
+
+def test_html_of_one_topic_has_only_its_words_and_is_cut():
+    text = "a film & a star"
+    words = [(2, 6, "film", 7, 0.971), (11, 15, "star", 3, 0.5)]
+    assert topic_html(text, words, 7, 99) == (
+        'a <mark class="p9" title="97%">film</mark> &amp; a star'
+    )
+    assert topic_html(text, words, 3, 13) == "a film &amp; a s…"
 
 
 def test_html_of_a_long_text_says_what_it_leaves_out():
