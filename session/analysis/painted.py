@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from wikitopics.extra import REPORT
 from wikitopics.model import Minibatch, OnlineModel
 from wikitopics.model.areas import OTHER
+from wikitopics.model.states import TINY
 from wikitopics.session.analysis.areas import atlas
 from wikitopics.session.analysis.inference import saved_model, theta_of
 from wikitopics.session.errors import BadUsage, errors_of
@@ -89,10 +90,10 @@ class PaintedText:
     def _repr_html_(self) -> str | None:
         if REPORT.missing():
             return None
-        from wikitopics.session.analysis.report import page, painted
+        from wikitopics.session.analysis.report.painted import legend, painted_html
+        from wikitopics.session.analysis.report.parts import framed
 
-        html = painted.painted_html(self.text, self.words, self.topics)
-        return page.framed(painted.legend(self.topics), html)
+        return framed(legend(self.topics), painted_html(self.text, self.words, self.topics))
 
 
 class Painter:
@@ -162,6 +163,15 @@ class Painter:
             )
         )
         return PaintedText(text, words, self._topics(theta, set(likeliest)))
+
+    def paint_about(self, text: str, topic: int, share: float) -> PaintedText:
+        """Paint a part of a document of which only one topic's share is known; the rest of it
+        counts as the rest of the corpus."""
+        theta = self._saved.topic_shares()
+        others = 1 - theta[topic]
+        theta = theta * ((1 - share) / max(others, TINY))
+        theta[topic] = share
+        return self.paint(text, theta)
 
     def _topics(self, theta: NDArray[np.floating], painted: set[int]) -> tuple[TextTopic, ...]:
         """The topics of a text with these proportions, (K,), and topics of words."""

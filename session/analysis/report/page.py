@@ -11,7 +11,8 @@ from markupsafe import Markup
 
 from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.analysis.report import map_page, pictures, topic_map
-from wikitopics.session.analysis.report.parts import LARGEST, asset, policy
+from wikitopics.session.analysis.report.parts import LARGEST, asset, colours, policy
+from wikitopics.session.analysis.report.parts import framed as framed
 from wikitopics.session.escapes import visible
 from wikitopics.session.wording import APART, age, found_sign, in_line
 
@@ -79,7 +80,7 @@ def page(contents: dict[str, Any]) -> str:
         "megabytes": lambda size: f"{size / 1e6:,.1f} MB",
     }
     environment.globals |= {"growth": pictures.growth, "bars": pictures.bars}
-    style = asset("page.css") + asset("painted.css") + _colours()
+    style = asset("page.css") + asset("painted.css") + colours()
     for area, colour in enumerate(COLOURS):
         style += f".f-area{area} {{ fill: {colour} }}\n"
     script = asset("page.js") + asset("map.js")
@@ -173,19 +174,6 @@ def moment(at: float) -> str:
 
 POINTS = 36
 """The most points of a topic's curve."""
-
-
-def framed(*parts: Markup) -> str:
-    """The pieces together as one, with their style."""
-    style = asset("notebook.css") + asset("painted.css") + _colours(".wikitopics ")
-    piece = Markup('<div class="wikitopics"><style>\n{}</style>{}</div>')
-    return str(piece.format(Markup(style), Markup("").join(parts)))
-
-
-def _colours(within: str = "") -> str:
-    """The styles of the classes that give a piece the colour of an area; ``within``: the selector
-    of what such pieces are in."""
-    return "".join(f"{within}.a{area} {{ --a: {colour} }}\n" for area, colour in enumerate(COLOURS))
 
 
 def noted(text: str) -> Markup:

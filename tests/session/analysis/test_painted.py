@@ -53,6 +53,19 @@ def test_a_part_of_a_document_is_painted_by_the_whole_ones_topics(painter, corpu
     assert again.topic == (word.topic + 1) % 5
 
 
+def test_a_part_is_painted_by_one_topics_share(reader, painter, corpus):
+    text = " ".join(corpus.words[::12])
+    shares = saved_model(reader, "lda").topic_shares()
+    of_corpus = painter.paint(text, shares).words
+    for topic in range(5):
+        again = painter.paint_about(text, topic, float(shares[topic])).words
+        assert [word[:4] for word in again] == [word[:4] for word in of_corpus]
+        assert [word.probability for word in again] == pytest.approx(
+            [word.probability for word in of_corpus]
+        )
+        assert {word.topic for word in painter.paint_about(text, topic, 1.0).words} == {topic}
+
+
 def test_a_text_without_a_known_word_has_no_topics(painter):
     for text in ("", "qq 12"):
         painted = painter.paint(text)
