@@ -19,7 +19,7 @@ Place = tuple[int, int]
 _BETWEEN = re.compile("[^'\"\u2019\u02bc\u05f3\u05f4\u200c]+")
 """A part of a word, or of several, without the marks that may stand between two letters."""
 _JOINER = "\u200d"
-_LONGEST_RUN = 400
+_LONGEST_RUN = 120
 """The most characters without a separator in which several words are looked for."""
 
 
