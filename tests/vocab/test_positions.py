@@ -81,6 +81,18 @@ def test_a_phrase_is_one_place_and_a_misread_spelling_is_its_word():
     ]
 
 
+def test_a_text_that_is_a_token_is_one_place():
+    vocabulary = Vocabulary.from_words(["c++", "a-b c", "river", "new york"], "tokens 2")
+    for text, expected in {
+        " a-b c\n": [(1, 6, 1)],
+        "c++": [(0, 3, 0)],
+        "New York, a river of c++": [(0, 8, 3), (12, 17, 2)],
+    }.items():
+        assert known_words(vocabulary, text) == expected
+        ids, _ = vocabulary.count(text)
+        assert sorted({word_id for _, _, word_id in expected}) == ids.tolist()
+
+
 def test_titles_are_lines():
     vocabulary = Vocabulary.from_words(["Paris", "New York City"], "links")
     text = "Rome\nNew York City\n\nParis\nParis"
