@@ -90,8 +90,7 @@ class PaintedText:
     def _repr_html_(self) -> str | None:
         if REPORT.missing():
             return None
-        from wikitopics.session.analysis.report.painted import legend, painted_html
-        from wikitopics.session.analysis.report.parts import framed
+        from wikitopics.session.analysis.report.painted import framed, legend, painted_html
 
         return framed(legend(self.topics), painted_html(self.text, self.words, self.topics))
 

@@ -11,8 +11,9 @@ from markupsafe import Markup
 
 from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.analysis.report import map_page, pictures, topic_map
-from wikitopics.session.analysis.report.parts import LARGEST, asset, colours, policy
-from wikitopics.session.analysis.report.parts import framed as framed
+from wikitopics.session.analysis.report.painted import colours
+from wikitopics.session.analysis.report.painted import framed as framed
+from wikitopics.session.analysis.report.parts import LARGEST, asset, policy
 from wikitopics.session.escapes import visible
 from wikitopics.session.wording import APART, age, found_sign, in_line
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from markupsafe import Markup, escape
 
 from wikitopics.session.analysis.cartography import COLOURS
+from wikitopics.session.analysis.report.parts import asset
 from wikitopics.session.escapes import visible
 
 Words = Sequence[tuple[int, int, str, int, float]]
@@ -88,3 +89,16 @@ def _plain(text: str) -> Markup:
     if not text.isprintable():
         text = "\n".join(map(visible, text.split("\n")))
     return escape(text)
+
+
+def colours(within: str = "") -> str:
+    """The styles of the classes that give a piece the colour of an area; ``within``: the selector
+    of what such pieces are in."""
+    return "".join(f"{within}.a{area} {{ --a: {colour} }}\n" for area, colour in enumerate(COLOURS))
+
+
+def framed(*parts: Markup) -> str:
+    """Pieces of HTML together as one, for a notebook, with their style."""
+    style = asset("notebook.css") + asset("painted.css") + colours(".wikitopics ")
+    piece = Markup('<div class="wikitopics"><style>\n{}</style>{}</div>')
+    return str(piece.format(Markup(style), Markup("").join(parts)))

@@ -5,10 +5,6 @@ import hashlib
 from collections.abc import Iterable
 from importlib import resources
 
-from markupsafe import Markup
-
-from wikitopics.session.analysis.cartography import COLOURS
-
 LARGEST = 2_990_000
 """The most bytes of a page: small enough for a phone and an e-mail."""
 
@@ -33,16 +29,3 @@ def policy(styles: Iterable[str], scripts: Iterable[str]) -> str:
         f"default-src 'none'; style-src {style}; script-src {script}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-
-
-def colours(within: str = "") -> str:
-    """The styles of the classes that give a piece the colour of an area; ``within``: the selector
-    of what such pieces are in."""
-    return "".join(f"{within}.a{area} {{ --a: {colour} }}\n" for area, colour in enumerate(COLOURS))
-
-
-def framed(*parts: Markup) -> str:
-    """Pieces of HTML together as one, for a notebook, with their style."""
-    style = asset("notebook.css") + asset("painted.css") + colours(".wikitopics ")
-    piece = Markup('<div class="wikitopics"><style>\n{}</style>{}</div>')
-    return str(piece.format(Markup(style), Markup("").join(parts)))
