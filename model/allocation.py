@@ -235,6 +235,20 @@ class LambdaModel(OnlineModel):
             theta += parts[:, None].astype(np.float32) * (R.astype(np.float32) - theta)
         return theta
 
+    def word_topics(self, batch: Minibatch, theta: NDArray[Any]) -> NDArray[np.float64]:
+        """See `OnlineModel.word_topics`; as far as a short text is about one topic, all its words
+        come from that."""
+        phi = super().word_topics(batch, theta)
+        largest_share = self._largest_share
+        if largest_share and self.recipe.inference_passes:
+            words = batch.words(self.n_words)
+            rows = self._topics.read_rows(words.ids, self._apart, self._workers)
+            R, parts = self._of_one_topic(words, rows, self.document_prior(), largest_share)
+            document_of_entry = batch.documents()
+            part_of_entry = parts[document_of_entry, None]
+            phi += part_of_entry * (R[document_of_entry] - phi)
+        return phi
+
     @classmethod
     def with_topics(cls, topics: NDArray[np.floating[Any]], weights: Vector, prior: Vector) -> Self:
         """See `OnlineModel.with_topics`."""

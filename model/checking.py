@@ -157,6 +157,8 @@ def shapes_and_sums(make: Make) -> None:
         assert 0 < model.rho <= 1, f"expected rho between 0 and 1, found {model.rho}"
     check_rows("infer", model.infer(batch), (batch.D, K), np.float32)
     check_rows("local_proportions", model.local_proportions(batch), (batch.D, K), np.float32)
+    phi = model.word_topics(batch, model.infer(batch))
+    check_rows("word_topics", phi, (len(batch.word_ids), K))
     _check_topics(model)
     declared = [metric.name for metric in model.metrics]
     for name, value in model.own_metrics(batch).items():
@@ -201,7 +203,8 @@ def measuring_changes_nothing(make: Make) -> None:
     first, second, third, *_ = planted_minibatches()
     model.learn(first)
     with _unchanged(model, "after infer and measuring"):
-        model.infer(second)
+        theta = model.infer(second)
+        model.word_topics(second, theta)
         model.local_proportions(second)
         model.own_metrics(second)
         model.topics()

@@ -40,7 +40,7 @@ from wikitopics.model import options as check
 from wikitopics.model.allocation import LambdaModel, precision
 from wikitopics.model.lambda_ import Lambda, Statistics, random_topics, topics_from
 from wikitopics.model.minibatch import Floats, Ids, Minibatch, Vector, Words, sound
-from wikitopics.model.online import WORDS_A_DOCUMENT
+from wikitopics.model.online import WORDS_A_DOCUMENT, shares_of_rows
 from wikitopics.model.options import HALF_LIFE, KAPPA, LARGEST, TAU0, decorrelation, prior
 from wikitopics.model.schedules import HDP_PAPER, HDP_WARM, HDPRecipe, StepSizes, raised
 from wikitopics.model.states import MOST, MOST_ITERATIONS, TINY, Entry, State
@@ -319,6 +319,22 @@ class OnlineHDP(LambdaModel):
             of_one_topic, _ = self._of_single_tables(words, corpus)
             theta += mixed * (of_one_topic.astype(np.float32) - theta)
         return theta
+
+    def word_topics(self, batch: Minibatch, theta: NDArray[Any]) -> NDArray[np.float64]:
+        """See `LambdaModel.word_topics`; with warm_start=False, phi_dni zeta_dik summed over the
+        tables i of [SVI13] figure 9, which finds them anew."""
+        if self.warm_start:
+            return super().word_topics(batch, theta)
+        phi = np.zeros((len(batch.word_ids), self.n_topics))
+        words = batch.words(self.n_words)
+        corpus = self._corpus(words.ids, self._amount)
+        for documents, _, posterior in self._local_steps(words, corpus):
+            start = batch.indptr[documents.start]
+            for place, d in enumerate(range(documents.start, documents.stop)):
+                entries = slice(batch.indptr[d], batch.indptr[d + 1])
+                of_part = slice(entries.start - start, entries.stop - start)
+                phi[entries] = posterior.tables[of_part] @ posterior.zeta[place]
+        return shares_of_rows(phi)
 
     def corpus_bound(self) -> float:
         """The corpus's terms of the ELBO, those of topics and sticks, nats: docs/derivations.md."""

@@ -35,7 +35,7 @@ matter (measurements: docs/decisions/0005-warm-start.md and 0015-first-minutes.m
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -43,6 +43,7 @@ from numpy.typing import DTypeLike, NDArray
 from wikitopics.model.allocation import DirichletAllocation, precision
 from wikitopics.model.lambda_ import Statistics, random_topics
 from wikitopics.model.minibatch import Floats, Minibatch, Vector, Words, sound
+from wikitopics.model.online import shares_of_rows
 from wikitopics.model.options import (
     HALF_LIFE,
     KAPPA,
@@ -295,6 +296,24 @@ class OnlineLDA(DirichletAllocation):
             return super().infer(batch)
         _, _, posterior = self._ascent(batch)
         return proportions(posterior.gamma)
+
+    def word_topics(self, batch: Minibatch, theta: NDArray[Any]) -> NDArray[np.float64]:
+        """See `LambdaModel.word_topics`; with [H10]'s E-step, phi_dwk ~ exp(E[log theta_dk] +
+        E[log beta_kw]), [H10] eq. 5, where gamma_d is theta_d times its sum, that of alpha and of
+        the document's words."""
+        if self.recipe.inference_passes:
+            return super().word_topics(batch, theta)
+        from scipy.special import psi
+
+        words = batch.words(self.n_words)
+        rows = self._topics.exp_Elog_rows(words.ids, self._workers, np.ones(self.n_topics))
+        sums_of_gamma = self.alpha.sum() + batch.lengths()
+        gamma = np.maximum(theta * sums_of_gamma[:, None], TINY)
+        exp_Elog_theta = np.exp(psi(gamma) - psi(sums_of_gamma)[:, None])
+        document_of_entry = batch.documents()
+        phi = rows[words.entries.local, : self.n_topics].astype(np.float64)
+        phi *= exp_Elog_theta[document_of_entry]
+        return shares_of_rows(phi)
 
     def bound_perplexity(self, batch: Minibatch) -> float:
         """[H10]'s perplexity of documents: exp(-(their ELBO, topics held fixed) / their words).

@@ -76,6 +76,14 @@ def lift_factors(of_corpus: NDArray[Any], weight: float) -> NDArray[np.float64]:
     return factors
 
 
+def shares_of_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The rows, each divided by its sum; equal shares for a row of zeros."""
+    totals = rows.sum(axis=1, keepdims=True)
+    equal = np.full_like(rows, 1 / rows.shape[1])
+    shares: NDArray[np.float64] = np.divide(rows, totals, out=equal, where=totals > 0)
+    return shares
+
+
 class OnlineModel(ABC):
     """A topic model that learns from minibatches, and whose state can be saved between any two of
     them.
@@ -309,6 +317,19 @@ class OnlineModel(ABC):
         A document without words gets `document_prior`, scaled. Raises ValueError for a word id out
         of range.
         """
+
+    def word_topics(self, batch: Minibatch, theta: NDArray[Any]) -> NDArray[np.float64]:
+        """(N, K) phi: how probable it is that an occurrence of a word comes from each topic, for
+        each entry of documents with the proportions theta, (D, K); rows sum to 1.
+
+        phi_dwk ~ theta_dk E[beta_kw]: [F13] eq. 5 with the topics held fixed. Override it if
+        `infer` has another phi. Raises ValueError for a word id out of range.
+        """
+        ids, row_of_entry = np.unique(batch.word_ids, return_inverse=True)
+        document_of_entry = batch.documents()
+        phi = self.topic_rows(ids).astype(np.float64)[row_of_entry]
+        phi *= np.asarray(theta, np.float64)[document_of_entry]
+        return shares_of_rows(phi)
 
     def local_proportions(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) proportions of documents as `learn` would return them, which are not those of

@@ -42,15 +42,31 @@ INKS = {
 # background of its land, "coast3" for the same colour in half a cell, "glow3" for a topic of it
 # that has just been read, "dim3" for a faint dot.
 
+# "pale3" is between that of text and that of area 3.
+# "brush0" to "brush7" are weights and lines of type, in any colour: those of a text's topics.
+
+BRUSHES = (
+    Style(bold=True),
+    Style(underline=True),
+    Style(bold=True, underline=True),
+    Style(italic=True),
+    Style(italic=True, underline=True),
+    Style(bold=True, italic=True),
+    Style(bold=True, italic=True, underline=True),
+    Style(underline2=True),
+)
+
 # How much of an area's colour is mixed into the background of its land, and of a glowing topic.
 TINT = 0.15
 GLOW = 0.5
 # How much of an area's colour is left in a dot that is to be faint.
 DIM = 0.6
+# How much of it is in a word that may be of its topic.
+PALE = 0.5
 
 
 def area_ink(kind: str, area: int) -> str:
-    """The name of an area's ink: its "area", "dim", "head", "tint", "coast" or "glow"."""
+    """The name of an area's ink: its "area", "dim", "pale", "head", "tint", "coast" or "glow"."""
     return f"{kind}{area % len(COLOURS)}"
 
 
@@ -69,11 +85,13 @@ def tinted(app: App[object]) -> bool:
     return coloured(app) and app.console.color_system == "truecolor" and not app.has_class("-ascii")
 
 
-def _area_style(app: App[object], ink: str) -> Style | None:
-    """The style of an area's ink under the present theme, in the terminal's colours; None for other
-    inks."""
+def made_style(app: App[object], ink: str) -> Style | None:
+    """The style of an ink that is not in `app.tcss`, under the present theme and in the terminal's
+    colours: of an area or a brush; None for other inks."""
     kind = ink.rstrip("0123456789")
-    if kind not in ("area", "dim", "head", "tint", "coast", "glow"):
+    if kind == "brush":
+        return BRUSHES[int(ink.removeprefix(kind))]
+    if kind not in ("area", "dim", "pale", "head", "tint", "coast", "glow"):
         return None
     if kind in ("tint", "coast") and not tinted(app):
         return Style()
@@ -93,7 +111,10 @@ def _area_style(app: App[object], ink: str) -> Style | None:
     grounds = (background, app.theme_variables["cursor"])
     full = app.console.color_system == "truecolor"
     colour = _area_colour(area, grounds, is_dark, full)
-    if kind == "dim" and full:  # the dark ones of 256 colours are all grey
+    if kind == "pale":
+        text = Color.parse(app.theme_variables["foreground"])
+        colour = text.blend(Color.from_rich_color(colour), PALE).rich_color
+    elif kind == "dim" and full:  # the dark ones of 256 colours are all grey
         below = Color.parse(background)
         colour = below.blend(Color.from_rich_color(colour), DIM).rich_color
     return Style(color=colour, bold=True if kind == "head" else None)
@@ -218,7 +239,7 @@ class Drawn(Widget):
         return style
 
     def _ink_style(self, ink: str) -> Style:
-        area_style = _area_style(self.app, ink)
+        area_style = made_style(self.app, ink)
         if area_style is not None:
             return area_style
         return self.app.get_component_styles(f"ink--{ink}").partial_rich_style

@@ -449,6 +449,16 @@ class Rule:
         return GIVEN + form if self.tokens else form
 
 
+def may_be_in_word(char: str, rule: Rule) -> bool:
+    """Whether words that this character stands between may be one word; otherwise it separates
+    them, whatever is around it. Not for a rule of titles."""
+    if rule.number == 1:
+        return char.isalpha() or char in INVISIBLE
+    if not char.isascii():
+        return _kind(char) != _SEPARATES
+    return char.isalpha() or char in "'\"" or (rule.digits and char.isdigit())
+
+
 def is_printable(text: str) -> bool:
     """Whether a word or a title can be shown in a line; it may have joiners."""
     return text.isprintable() or text.translate(_JOINERS).isprintable()

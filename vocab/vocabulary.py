@@ -165,10 +165,14 @@ class Vocabulary:
         return (*self.rule.lines, *self.words)
 
     def __contains__(self, word: object) -> bool:
-        if not isinstance(word, str):
-            return False
+        return isinstance(word, str) and self.id_of(word) is not None
+
+    def id_of(self, word: str) -> int | None:
+        """The id of a word as `split` gives it; None if the vocabulary does not have it."""
         number = self._numbers.get(word.encode("utf-8", "replace"))
-        return number is not None and self.words[number - 1] == word
+        if number is None or self.words[number - 1] != word:
+            return None
+        return number - 1
 
     def __len__(self) -> int:
         return len(self.words)

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from wikitopics.session.analysis.find import Finder, Sought, Texts, is_short
 from wikitopics.session.analysis.inference import proses, saved_model, theta_of, words_of
+from wikitopics.session.analysis.painted import PaintedText, Painter, topics_of_words
 from wikitopics.session.analysis.similar import Recorded
-from wikitopics.session.errors import SessionError, errors_of
+from wikitopics.session.errors import SessionError
 from wikitopics.session.options import LINKS, TOKENS
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
 from wikitopics.session.storage.articles import RECENT_ARTICLES
@@ -53,6 +54,8 @@ class Answer:
     """How many words of the text are known: "41 of 52 words known"."""
     theta: NDArray[np.floating] | None = field(default=None, compare=False)
     """(K,) its proportions; None if there are no topics."""
+    painted: PaintedText | None = None
+    """The text, or the snippet of an article, painted; None unless `Answers.painted` did."""
 
 
 class Answers:
@@ -71,6 +74,7 @@ class Answers:
         reader.check_trained()
         self._vocabulary = reader.counter()
         self._model = saved_model(reader, model)
+        self._painter = Painter(reader, model, self._vocabulary, self._model)
         self._recorded = None
         self._lone = ""
         try:
@@ -191,11 +195,26 @@ class Answers:
         """The words that argue for each of these topics: those that are more probable in the topic
         than in the text as a whole, ordered by how many of their occurrences the topic explains."""
         ids, counts = counted
-        with errors_of(f"the model of kind {self._model.kind}", ""):
-            explained = self._model.topic_rows(ids) * theta.astype(np.float64)  # (U, K)
-        explained /= np.maximum(explained.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+        explained = topics_of_words(self._model, counted, theta)
         for topic in topics:
             part = explained[:, topic]
             order = np.argsort(-part * counts, kind="stable")[:MOST_WORDS]
             argues = part[order] > theta[topic]
             yield [self._vocabulary.words[id] for id in ids[order[argues]].tolist()]
+
+    def painted(self, answer: Answer, question: ArticleRow | str) -> Answer:
+        """The answer to a question with the text painted; of an article, its snippet, if that is
+        kept. The topics of all painted words are among its topics."""
+        if isinstance(question, str):
+            (text,) = proses(self._reader, [question])
+        else:
+            text = self._reader.snippets([question.seq]).get(question.seq, "")
+        if not text:
+            return answer
+        painted = self._painter.paint(text, answer.theta)
+        topics = list(answer.topics)
+        if answer.theta is not None:
+            listed = {topic for topic, _, _ in topics}
+            small = [topic for topic in painted.key if topic.topic not in listed]
+            topics += [(topic.topic, topic.share, painted.words_of(topic.topic)) for topic in small]
+        return replace(answer, topics=topics, painted=painted)

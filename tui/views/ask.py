@@ -6,18 +6,21 @@ from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
+from textual.geometry import Size
 from textual.widget import Widget
 
 from wikitopics.session.analysis.answers import Answer
+from wikitopics.session.analysis.painted import PaintedText
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.wording import in_line
-from wikitopics.tui.inks import Line, marks_of, name
-from wikitopics.tui.lists import RowList
+from wikitopics.tui.inks import Clickable, Line, coloured, marks_of, name
+from wikitopics.tui.lists import Folded, RowList
+from wikitopics.tui.painted import painted_lines, topic_inks
 from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import bindings
-from wikitopics.tui.text import bar, cut, visible
+from wikitopics.tui.text import bar, cut, visible, weight
 from wikitopics.tui.views.articles import ArticleList, topic_cell, topic_parts, without_topics
 from wikitopics.tui.views.sky_map import SkyMap
 from wikitopics.tui.views.view import View
@@ -29,6 +32,9 @@ PAUSE = 0.02
 """Seconds without a key press after which the question is asked."""
 TITLE = 40
 """The maximum width of an article's title, in cells."""
+WORD = 20
+TOPIC = 30
+"""The maximum widths of the word at the cursor and of its topic, in cells."""
 
 
 Row = tuple[int, float, Line, str]
@@ -49,14 +55,38 @@ class Mix(RowList[Row]):
         _, largest_part, _, _ = self.rows[0]
         room = width // 8
         drawn = bar(part / largest_part, room, ascii_only=self.ascii_only).ljust(room)
-        _, ink = label[0]
+        has_dot = len(label) > 1
+        ink = label[0][1].partition("+")[0] if has_dot else "muted"
+        *dot, (cell, label_ink) = topic_cell(label, width // 3)
+        assert isinstance(cell, Clickable)
+        shown = Clickable(cell.rstrip(), action=cell.action)
         return [
             (" ", ""),
             weight,
             (drawn + " ", ink),
-            *topic_cell(label, width // 3),
+            *((text, ink) for text, _ in dot),
+            (shown, label_ink),
+            (" " * (len(cell) - len(shown)), ""),
             (words, ""),
         ]
+
+
+class Beginning(Folded[PaintedText]):
+    """The beginning of an article's text, painted, of which nothing is cut."""
+
+    BORDER_TITLE = "How it begins, in the colours of its topics"
+
+    def show_text(self, painted: PaintedText) -> None:
+        """Show this text, in as many lines as it takes."""
+        self.show_items([painted])
+        self.refresh(layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return sum(len(self.fold(item, width - 1)) for item in self.items)
+
+    def fold(self, item: PaintedText, width: int) -> list[Line]:
+        inks = topic_inks(item, coloured=coloured(self.app))
+        return [[(" ", ""), *line] for line in painted_lines(item, inks, width - 2)]
 
 
 class AskView(View):
@@ -73,12 +103,15 @@ class AskView(View):
     """The title of the view from which the first of them was opened."""
     _left: ArticleRow | None = None
     """The card that was closed last."""
+    _known = ""
+    """How many words of the text are known."""
 
     def compose(self) -> ComposeResult:
         from wikitopics.tui.field import Field  # loads much that no other view needs
 
-        self._field = Field(id="question", classes="panel")
+        self._field = Field(id="question", classes="panel", highlight_cursor_line=False)
         yield self._field
+        yield Beginning(id="beginning")
         with Horizontal(id="asked"):
             with Vertical():
                 yield Mix(id="mix")
@@ -117,6 +150,19 @@ class AskView(View):
     def on_text_area_changed(self) -> None:
         self.again()
 
+    def on_text_area_selection_changed(self) -> None:
+        self._name_field()
+
+    def _name_field(self) -> None:
+        """Say below the field which topic the word at the cursor most likely comes from."""
+        below = self._known
+        word = self._field.word_at_cursor()
+        if word is not None and self.session is not None:
+            label = self.session.topic_label(self.model, word.topic)
+            told = f"{cut(visible(word.word), WORD)}: {cut(visible(label), TOPIC)}"
+            below = f"{told} {weight(word.probability)} · {below}"
+        name(self._field, "Ask: type or paste a text", below)
+
     @property
     def _has_room_for_map(self) -> bool:
         return self.has_class("-wide") and self.has_class("-tall")
@@ -149,8 +195,10 @@ class AskView(View):
         def answer(reader: SessionReader) -> Answer:
             answers = watch.answering(reader, model, commit)
             if isinstance(question, str):
-                return answers.of_text(question)
-            return answers.of_article(question)
+                found = answers.of_text(question)
+            else:
+                found = answers.of_article(question)
+            return answers.painted(found, question)
 
         try:
             found = await self.ask(answer, aside=True)
@@ -198,11 +246,21 @@ class AskView(View):
             title = cut(visible(question.title), TITLE)
             ((length, _),) = without_topics(question)
             name(mix, f"{title}: its topics, and their words{which}", below or length)
-        name(self._field, "Ask: type or paste a text", answer.known)
+        if isinstance(question, str):
+            self._known = answer.known
+            self._field.paint(answer.painted)
+        self._name_field()
+        is_begun = isinstance(question, ArticleRow) and answer.painted is not None
+        self.set_class(is_begun, "-begun")
+        if is_begun and answer.painted is not None:
+            self.query_one(Beginning).show_text(answer.painted)
+        inks = topic_inks(answer.painted, coloured=coloured(self.app))
         mix.empty = answer.lack or "its topics, and the texts most like it, appear as you type"
         mix_rows = []
         for topic, part, words in answer.topics:
             label = topic_parts(session, model, (topic, part), marks, weighed=True)
+            if topic in inks:
+                label = [label[0], *((text, inks[topic]) for text, _ in label[1:])]
             mix_rows.append((topic, part, label, in_line(words)))
         mix.show(mix_rows, anew=True)
 

@@ -8,7 +8,7 @@ becomes slow.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
 from importlib import import_module, metadata
@@ -101,6 +101,17 @@ def spaced_text(text: str, language: str) -> str:
     for piece in _PIECE.findall(valid):
         words += words_of(piece)
     return " ".join(words)
+
+
+def placed_words(text: str, language: str) -> Iterator[tuple[int, int, str]]:
+    """The words that `spaced_text` finds, each with its place in ``text``: where it begins, and
+    where it ends. The text has no lone surrogates."""
+    _words_of(language)  # raises
+    placed: Callable[[str], Iterable[tuple[int, int, str]]]
+    placed = import_module(f"{__name__}.{language}").placed
+    for piece in _PIECE.finditer(text):
+        for start, end, word in placed(piece[0]):
+            yield piece.start() + start, piece.start() + end, word
 
 
 @cache

@@ -32,3 +32,13 @@ def words(text: str) -> list[str]:
     """Nouns and names in one spelling: 吹替 and 吹き替え, リボン and りぼん."""
     with _turn:
         return [word.normalized_form() for word in _tokenizer.tokenize(text) if _is_counted(word)]
+
+
+def placed(text: str) -> list[tuple[int, int, str]]:
+    """The same words, each with its place in the text."""
+    with _turn:
+        return [
+            (word.begin(), word.end(), word.normalized_form())
+            for word in _tokenizer.tokenize(text)
+            if _is_counted(word)
+        ]

@@ -1,7 +1,7 @@
 """Thai: all words of a text, by the longest matches in PyThaiNLP's dictionary."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.metadata import distribution
 
 import nlpo3
@@ -66,6 +66,32 @@ def _may_repeat(part: str) -> bool:
         part.find(part[place : place + size], place + 1, place + 2 * size) >= 0
         for place in range(0, len(part) - 2 * size, _STEP)
     )
+
+
+_CLUSTER = re.compile("[^\u0e01-\u0e2e]*[\u0e01-\u0e2e]|[^\u0e01-\u0e2e]+")
+"""What ends at a consonant: no spelling reaches beyond one."""
+
+
+def placed(text: str) -> Iterator[tuple[int, int, str]]:
+    """The same words, each with its place in the text."""
+    end = 0
+    spelling = spelt(text)
+    sources = _sources(text, spelling)
+    for word in words(text):
+        start = spelling.index(word, end)
+        end = start + len(word)
+        yield sources[start], sources[end], word
+
+
+def _sources(text: str, spelling: str) -> Sequence[int]:
+    """For each place in the spelt text, the end included, the same place in the text."""
+    if len(spelling) == len(text):
+        return range(len(text) + 1)
+    sources: list[int] = []
+    for cluster in _CLUSTER.finditer(text):
+        length = len(spelt(cluster[0]))
+        sources += [min(cluster.start() + place, cluster.end() - 1) for place in range(length)]
+    return [*sources, len(text)]
 
 
 def _pieces(part: str) -> Iterator[str]:

@@ -15,6 +15,7 @@ from wikitopics.session.analysis.described import described_topics
 from wikitopics.session.analysis.find import Finder, Found
 from wikitopics.session.analysis.listing import Article
 from wikitopics.session.analysis.map_contents import map_contents
+from wikitopics.session.analysis.painted import PaintedText, Painter
 from wikitopics.session.analysis.similar import Neighbour, Recorded
 from wikitopics.session.storage.block import Counted
 from wikitopics.session.storage.counts import KeptCounts
@@ -40,6 +41,8 @@ class DocumentMethods(SessionFile):
     """What was read for `similar`, kept for its next call."""
     _finder: Finder | None = None
     """The same for `find`."""
+    _painter: Painter | None = None
+    """The same for `explain`."""
 
     def articles(
         self,
@@ -103,6 +106,41 @@ class DocumentMethods(SessionFile):
                 counted = inference.words_of(vocabulary, proses)
             reader.check_trained()
             return counted, inference.theta_of(inference.saved_model(reader, name), counted)
+
+    def explain(
+        self,
+        text: str,
+        model: str | None = None,
+        *,
+        markup: Markup | None = None,
+    ) -> PaintedText:
+        """The text with the topic that each of its words most likely comes from, and how likely
+        that is: the model's own posterior, given the topics of the whole text. ``markup`` is as
+        for `infer`.
+
+        A notebook shows the words in their topics' colours, with the probability where the pointer
+        is. `words` lists them: (start, end, word, topic, probability), in the order of the text; a
+        phrase of the vocabulary is one. `topics` are those of the text: (topic, share, name,
+        colour). Both are empty for a text without any word of the vocabulary.
+
+        The first call loads the model; later calls find it in memory until the session changes.
+        """
+        if not isinstance(text, str):
+            raise wrong_type("text", "text", text)
+        MARKUP.convert(markup)  # raises ValueError for an unknown one
+        with self._open() as reader:
+            with reader.one_moment():
+                painter = self._painter_as_of_now(reader, reader.model_named(model))
+            (plain,) = inference.proses(reader, [text], markup)
+            return painter.paint(plain)
+
+    def _painter_as_of_now(self, reader: SessionReader, model: str) -> Painter:
+        """The painter in memory unless the session has changed since, or it is another model's."""
+        painter = self._painter
+        if painter is None or not painter.still_paints(reader, model):
+            painter = Painter(reader, model)
+            self._painter = painter
+        return painter
 
     def similar(
         self,
@@ -295,4 +333,4 @@ class DocumentMethods(SessionFile):
 
     def __getstate__(self) -> dict[str, object]:
         # Read again by the receiver.
-        return {**self.__dict__, "_recorded": None, "_finder": None}
+        return {**self.__dict__, "_recorded": None, "_finder": None, "_painter": None}

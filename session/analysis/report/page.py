@@ -11,6 +11,8 @@ from markupsafe import Markup
 
 from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.analysis.report import map_page, pictures, topic_map
+from wikitopics.session.analysis.report.painted import colours
+from wikitopics.session.analysis.report.painted import framed as framed
 from wikitopics.session.analysis.report.parts import LARGEST, asset, policy
 from wikitopics.session.escapes import visible
 from wikitopics.session.wording import APART, age, found_sign, in_line
@@ -79,9 +81,9 @@ def page(contents: dict[str, Any]) -> str:
         "megabytes": lambda size: f"{size / 1e6:,.1f} MB",
     }
     environment.globals |= {"growth": pictures.growth, "bars": pictures.bars}
-    style = asset("page.css")
+    style = asset("page.css") + asset("painted.css") + colours()
     for area, colour in enumerate(COLOURS):
-        style += f".a{area} {{ --a: {colour} }} .f-area{area} {{ fill: {colour} }}\n"
+        style += f".f-area{area} {{ fill: {colour} }}\n"
     script = asset("page.js") + asset("map.js")
     template = environment.get_template("page.html.jinja")
     models = contents["models"]
@@ -173,12 +175,6 @@ def moment(at: float) -> str:
 
 POINTS = 36
 """The most points of a topic's curve."""
-
-
-def framed(*parts: Markup) -> str:
-    """The pieces together as one, with their style."""
-    piece = Markup('<div class="wikitopics"><style>\n{}</style>{}</div>')
-    return str(piece.format(Markup(asset("notebook.css")), Markup("").join(parts)))
 
 
 def noted(text: str) -> Markup:
