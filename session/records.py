@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from wikitopics.session.errors import Damaged
 from wikitopics.session.sources import noun
-from wikitopics.session.wording import LARGEST_IN_FULL, age, left_in_words
+from wikitopics.session.wording import LARGEST_IN_FULL, age, called, left_in_words
 
 # The valid values. The session file is checked against these types, and anything else in it is
 # damage.
@@ -548,6 +548,20 @@ class ArticleRow:
     trained on, except for one held out of the user's own documents once the session has ended."""
     id: str | None = None
     """Its id in its own collection, "" if it has none; None: the source has no ids at all."""
+    snippet: str | None = None
+    """The beginning of its text; None if the session does not keep it."""
+
+    @property
+    def called(self) -> str:
+        """What it is called in a list."""
+        return called(self.title, self.snippet)
+
+    def largest_of(self, model: str) -> tuple[int, float] | None:
+        """Its largest topic in this model, with the proportion; None if it has no topics."""
+        for name, topic, proportion in self.topics:
+            if name == model:
+                return topic, proportion
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,8 @@
 """What stands in a line for people: numbers, spans of time, words, titles, and signs."""
 
 import math
+import re
+import textwrap
 from collections.abc import Iterable, Mapping
 
 
@@ -111,6 +113,23 @@ def titles_shown(titles: Iterable[str]) -> tuple[str, ...]:
     """Of the titles of a topic's articles, the most typical first, those that stand beside its
     words: the first ones, each once."""
     return tuple(dict.fromkeys(titles))[:TITLES]
+
+
+_ONLY_A_NUMBER = re.compile(r"text [1-9]\d*|\S.*\.\w+:[1-9]\d*", re.ASCII)
+"""The titles of documents that have none: "text 727", or "reviews.csv:727"."""
+LONGEST_CALLED = 60
+"""The most characters of what a document without a title is called."""
+
+
+def called(title: str, snippet: str | None) -> str:
+    """What a document is called in a list: its title or, if that is only a number, the beginning of
+    its text, where that is kept."""
+    if snippet is None or not snippet.strip() or not _ONLY_A_NUMBER.fullmatch(title):
+        return title
+    beginning = textwrap.shorten(snippet, LONGEST_CALLED, placeholder="…")
+    if beginning == "…":  # its first word is longer, as in a language without blanks
+        beginning = f"{snippet.strip()[: LONGEST_CALLED - 1]}…"
+    return beginning
 
 
 FOUND_SIGNS = (

@@ -151,7 +151,7 @@ class Finds(Provider):
         for article in articles:
             score = fitness_of_title(query, article.title) + TITLE
             words = f"{singular(session.noun).capitalize()} of {plural(article.words, 'word')}"
-            yield self._hit(score, article.title, words, partial(app.action_ask, article))
+            yield self._hit(score, article.called, words, partial(app.action_ask, article))
 
     def _hit(self, score: float, text: str, words: str, act: Callable[[], Awaitable[None]]) -> Hit:
         text = visible(text)

@@ -9,6 +9,7 @@ from math import isfinite, nan
 from rich.cells import cell_len, chop_cells, set_cell_size
 
 from wikitopics.session.escapes import visible as visible
+from wikitopics.session.records import ArticleRow
 from wikitopics.session.wording import LARGEST_IN_FULL as LARGEST_IN_FULL
 from wikitopics.session.wording import age as age
 from wikitopics.session.wording import measured as measured
@@ -128,6 +129,20 @@ def fitting(texts: Sequence[str], cells: int, apart: str) -> list[str]:
         else:
             break
     return shown
+
+
+def title_and_text(article: ArticleRow, title_cells: int, text_cells: int) -> tuple[str, str]:
+    """What an article is called, and behind it the beginning of its text, in these cells:
+    ("Danube", "  The Danube is …"). A title that is only a number, or that begins the text, leaves
+    its cells to the text."""
+    title = visible(article.title)
+    text = visible(article.snippet or "")
+    says_more = article.called == article.title and not text.startswith(title.rstrip("…"))
+    if text and not says_more:
+        return cut(text, title_cells + text_cells), ""
+    if not text or not text_cells:
+        return cut(title, title_cells), ""
+    return padded(title, title_cells), cut(f"  {text}", text_cells)
 
 
 def padded(text: str, cells: int) -> str:

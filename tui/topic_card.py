@@ -5,10 +5,21 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 
 from wikitopics.session.records import ArticleRow, TopicRow
+from wikitopics.session.storage.articles import typicality
 from wikitopics.session.wording import APART, TITLES, found_sign, titles_shown
 from wikitopics.tui.inks import Line, Lines, Marks, linked, marks_of, name
 from wikitopics.tui.session_view import Choice, SessionView
-from wikitopics.tui.text import bar, cut, fitting, padded, share, spark, visible, weight
+from wikitopics.tui.text import (
+    bar,
+    cut,
+    fitting,
+    padded,
+    share,
+    spark,
+    title_and_text,
+    visible,
+    weight,
+)
 from wikitopics.tui.topic_list import NEWCOMER, NOISE, PROMINENT, TREND
 
 WORD = 18
@@ -18,6 +29,10 @@ BESIDE = 2 + 7 + SHORTEST_BAR
 """Cells beside a word: for signs, for its probability, and for the shortest bar."""
 COLUMN = 28
 """The minimum width of a column of words, in cells."""
+FIGURES = 11
+"""Cells of the figures of an article."""
+ROOM_FOR_TEXT = 60
+"""Cells of a line from which the beginning of an article's text stands beside its title."""
 LEAST = 16
 """The minimum width of an area's name, in cells."""
 
@@ -79,23 +94,26 @@ class TopicCard(Lines):
     def _listed(self, articles: Sequence[ArticleRow], width: int) -> list[Line]:
         """The articles most about the topic, one per line under a heading."""
         assert self._session is not None
-        lines: list[Line] = [[(" most about it", "muted")]]
+        lines: list[Line] = [[(" most about it (typical, share)", "muted")]]
         for article in articles:
-            proportion = ""
-            for model, _, largest in article.topics:
-                if model == self._model:
-                    proportion = weight(largest)
-                    break
-            title = cut(visible(article.title), width - 6)
+            figures = ""
+            largest = article.largest_of(self._model)
+            if largest is not None:
+                _, proportion = largest
+                typical = typicality(proportion, article.words)
+                figures = f"{typical:.2f} {weight(proportion):>4}"
+            room = max(width - FIGURES - 1, 0)
+            title_room = room if room < ROOM_FOR_TEXT else room // 3
+            title, text = title_and_text(article, title_room, room - title_room)
             link = linked(title, self._session.address(article))
-            lines.append([(f" {proportion:>4} ", "accent"), (link, "")])
+            lines.append([(f" {figures:9} ", "accent"), (link, ""), (text, "muted")])
         return lines
 
     def _titles(self, width: int) -> Line:
         """The titles of the most typical articles, as many as fit a line; empty until known."""
         assert self._session is not None
         label = f" {self._session.noun} "
-        titles = titles_shown(article.title for article in self._articles or ())
+        titles = titles_shown(article.called for article in self._articles or ())
         line: Line = [(label, "muted")]
         for title in fitting(titles, width - cell_len(label) - 1, APART):
             line += [(title, ""), (APART, "muted")]

@@ -8,7 +8,7 @@ from wikitopics.session.analysis.areas import atlas, topic_tree
 from wikitopics.session.analysis.quality import coherences
 from wikitopics.session.records import SHOWN_WORDS, SNAPSHOT_WORDS
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.wording import in_line
+from wikitopics.session.wording import in_line, titles_shown
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -51,6 +51,9 @@ class Topic:
     titles: tuple[str, ...]
     """The titles of its most typical articles, the most typical first: at most three, and none if
     no articles are kept."""
+    called: tuple[str, ...]
+    """The same as the screen has them: in place of a title that is only a number, the beginning of
+    the text, where that is kept."""
 
     def __repr__(self) -> str:
         return f"<Topic {self.number} {self.name!r}, {self.share:.1%}: {in_line(self.shown)}>"
@@ -62,7 +65,7 @@ class Topic:
 
         heading = page.noted(f"#{self.number} {self.name}, {self.share:.1%} of all words")
         words = list(zip(self.words, self.probabilities, self.own, strict=True))
-        return page.framed(heading, page.titled(self.titles), page.described(words))
+        return page.framed(heading, page.titled(self.called), page.described(words))
 
 
 def described_topics(reader: SessionReader, model: str) -> list[Topic]:
@@ -77,7 +80,7 @@ def described_topics(reader: SessionReader, model: str) -> list[Topic]:
             return []
         npmi = coherences(reader, model)
         tree = topic_tree(reader, model)
-        titles = reader.titles_about(model, [row.topic for row in rows])
+        articles_of = reader.articles_beside(model, [row.topic for row in rows])
     own = ownership(newest.leading, newest.shares).tolist()
     topics = []
     for row in rows:
@@ -98,7 +101,8 @@ def described_topics(reader: SessionReader, model: str) -> list[Topic]:
                 area=None if area is None else area.number,
                 area_name=None if area is None else area.name,
                 hidden=row.hidden,
-                titles=titles[row.topic],
+                titles=titles_shown(article.title for article in articles_of[row.topic]),
+                called=titles_shown(article.called for article in articles_of[row.topic]),
             )
         )
     return topics

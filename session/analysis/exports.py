@@ -10,6 +10,7 @@ from dataclasses import KW_ONLY, astuple, dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from wikitopics.session.errors import BadUsage
 from wikitopics.session.sources import described
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ TYPES: Mapping[str, type] = {
     "seconds": float,
     "share": float,
     "shown": str,
+    "snippet": str,
     "title": str,
     "titles": str,
     "tokens": int,
@@ -97,11 +99,21 @@ class ExportRequest:
     """Whether --all was given."""
     bom: bool = False
     """Whether --bom was given."""
+    snippets: bool = False
+    """Whether --snippets was given: without it, a table has no text of documents."""
 
 
 def has_ids(request: ExportRequest) -> bool:
     """Whether documents have ids of their own."""
     return request.reader.has_ids()
+
+
+def with_snippets(request: ExportRequest) -> bool:
+    """Whether the beginnings of texts are exported too. Raises `BadUsage` if they are asked for and
+    the session has none."""
+    if request.snippets and not request.reader.has_snippets():
+        raise BadUsage("the session keeps no snippets, which are the beginnings of texts")
+    return request.snippets
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +141,11 @@ class Table:
     """The meaning of --all here; "" if it has none."""
     of_texts: bool = False
     """Whether it contains titles or word counts, which are under the licence of the texts."""
+
+    @property
+    def has_snippets(self) -> bool:
+        """Whether it can have the beginnings of texts."""
+        return "snippet" in self.optional
 
     def models(self, reader: "SessionReader", model: str | None) -> Sequence[str]:
         """The models to export: the one that is named; if none is, the first or all of them.
@@ -271,11 +288,21 @@ def _always(request: ExportRequest) -> bool:
     "articles",
     "Articles: each with its largest topic",
     "page_id title revision_id words model topic proportion",
-    optional={"role": _with_roles, "id": has_ids, "name": _always, "area_name": _always},
+    optional={
+        "role": _with_roles,
+        "id": has_ids,
+        "name": _always,
+        "area_name": _always,
+        "snippet": with_snippets,
+    },
     everything="include held-out and skipped articles, with a role column",
     of_texts=True,
 )
 def _articles(request: ExportRequest) -> Iterator[Batch]:
+    return _largest_topics(request, with_snippet=with_snippets(request))
+
+
+def _largest_topics(request: ExportRequest, *, with_snippet: bool) -> Iterator[Batch]:
     """One row for each article and model, with its largest topic."""
     from wikitopics.session.analysis.described import described_topics
 
@@ -292,15 +319,18 @@ def _articles(request: ExportRequest) -> Iterator[Batch]:
     ]
     for columns in request.reader.all_articles(trained_only=not request.everything):
         rows: list[Row] = []
+        seqs, *_ = columns
+        snippets = request.reader.snippets(seqs) if with_snippet else {}
         for article in zip(*columns, strict=True):
-            _, page_id, title, revision_id, words, role, topics, shares, id = article
+            seq, page_id, title, revision_id, words, role, topics, shares, id = article
             optional = []
             if with_role:
                 optional.append(role)
             if with_id:
                 optional.append(id)
+            last = [snippets.get(seq)] if with_snippet else []
             if not topics:
-                empty = (None, None, None, *optional, None, None)
+                empty = (None, None, None, *optional, None, None, *last)
                 rows.append((page_id, title, revision_id, words, *empty))
                 continue
             for place, model in models:
@@ -308,7 +338,7 @@ def _articles(request: ExportRequest) -> Iterator[Batch]:
                 names = names_of[model]
                 # Without a snapshot, topics have no names yet.
                 named = names[topic] if topic < len(names) else (None, None)
-                largest = (model, topic, shares[place], *optional, *named)
+                largest = (model, topic, shares[place], *optional, *named, *last)
                 rows.append((page_id, title, revision_id, words, *largest))
         yield list(zip(*rows, strict=True))
 
@@ -431,7 +461,7 @@ def _model_arrays(request: ExportRequest) -> "Mapping[str, NDArray[Any]]":
     "Map: every article's place, as a page (html), a picture (png), or growing (svg)",
     "page_id title x y topic area",
     formats=("csv", "tsv", "json", "parquet", "xlsx", "html", "svg", "png"),
-    optional={"id": has_ids},
+    optional={"id": has_ids, "snippet": with_snippets},
     one_model=True,
     of_texts=True,
 )
@@ -439,7 +469,7 @@ def _map(request: ExportRequest) -> Iterator[Batch]:
     """One row per article, in the order of reading."""
     from wikitopics.session.analysis.map_contents import map_contents
 
-    of_model = map_contents(request.reader, request.models[0])
+    of_model = map_contents(request.reader, request.models[0], snippets=with_snippets(request))
     return of_model.batches(with_ids=has_ids(request))
 
 

@@ -22,6 +22,7 @@ from wikitopics.session.analysis.exports import (
     Table,
     trained_model,
     underscored,
+    with_snippets,
 )
 from wikitopics.session.analysis.spreadsheet import xlsx
 from wikitopics.session.errors import BadUsage
@@ -252,13 +253,15 @@ def _html(table: Table, request: ExportRequest) -> Iterator[bytes]:
     """The map of articles as a page."""
     from wikitopics.session.analysis.map_contents import map_contents
 
-    yield _utf8(map_contents(request.reader, request.models[0]).page())
+    snippets = with_snippets(request)
+    yield _utf8(map_contents(request.reader, request.models[0], snippets=snippets).page())
 
 
 def _svg(table: Table, request: ExportRequest) -> Iterator[bytes]:
     """The growth of the map of articles."""
     from wikitopics.session.analysis.map_contents import map_contents
 
+    _check_no_snippets(request)
     yield _utf8(map_contents(request.reader, request.models[0]).growth())
 
 
@@ -269,7 +272,14 @@ def _png(table: Table, request: ExportRequest) -> Iterator[bytes]:
     from wikitopics.session.analysis.map_contents import map_contents
     from wikitopics.session.analysis.report.map_picture import picture
 
+    _check_no_snippets(request)
     yield picture(map_contents(request.reader, request.models[0]), labels=None, scale=())
+
+
+def _check_no_snippets(request: ExportRequest) -> None:
+    """Raise `BadUsage` if snippets are asked for in a picture."""
+    if request.snippets:
+        raise BadUsage("a picture of the map has no snippets")
 
 
 FORMATS = {

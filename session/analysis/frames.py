@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from wikitopics.crawler.texts.kinds import BEFORE
 from wikitopics.extra import NOTEBOOK
 from wikitopics.session.analysis.comparison import compare
+from wikitopics.session.analysis.described import described_topics
 from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.records import SHOWN_WORDS
 from wikitopics.session.sources import described
@@ -63,6 +64,15 @@ def as_frame(reader: SessionReader, model: str, *, held_out: bool = False) -> "D
     row is empty if the document has no proportions. The index is the one that a pandas Series had,
     otherwise `id` if every article has one, otherwise `page_id`. Raises `BadUsage` without pandas.
     """
+    frame, index = _by_page(reader, model, held_out=held_out)
+    return frame.rename_axis("page_id") if index is None else frame.set_axis(index)
+
+
+def _by_page(
+    reader: SessionReader, model: str, *, held_out: bool
+) -> "tuple[DataFrame, Index | None]":
+    """(the table of `as_frame` with page ids as its index, the index of `as_frame` if it is
+    another)."""
     try:
         import pandas as pd
     except ModuleNotFoundError:
@@ -78,7 +88,18 @@ def as_frame(reader: SessionReader, model: str, *, held_out: bool = False) -> "D
         if is_own:
             frame = frame.reindex(sorted(id_of))
         index = _restored(reader, [id_of.get(page) or "" for page in frame.index.tolist()])
-    return frame.rename_axis("page_id") if index is None else frame.set_axis(index)
+    return frame, index
+
+
+def documents(reader: SessionReader, model: str, *, titles: bool) -> "DataFrame":
+    """The largest topic of each document, with the rows and the index of `as_frame`, and columns of
+    text: `snippet`, if the session keeps any, and ``titles``."""
+    with reader.one_moment():
+        frame, index = _by_page(reader, model, held_out=True)
+        texts = _texts_of(reader, frame.index.tolist(), titles=titles)
+        topics = described_topics(reader, model)
+    found = largest_topics(frame, topics).assign(**texts)
+    return found.rename_axis("page_id") if index is None else found.set_axis(index)
 
 
 def documents_of(reader: SessionReader) -> "DataFrame | None":
@@ -96,6 +117,26 @@ def documents_of(reader: SessionReader) -> "DataFrame | None":
         index = _restored(reader, [known[page][1] or "" for page in in_order])
     columns = {"page_id": in_order, "title": [known[page][0] for page in in_order]}
     return pd.DataFrame(columns, index=index)
+
+
+def _texts_of(
+    reader: SessionReader, page_ids: Sequence[int], *, titles: bool
+) -> dict[str, list[str | None]]:
+    """The columns of text of `documents`, for the articles with these page ids."""
+    text_of: dict[str, dict[int, str | None]] = {}
+    if titles:
+        text_of["title"] = {}
+    if reader.has_snippets():
+        text_of["snippet"] = {}
+    if not text_of:
+        return {}
+    for seqs, pages, names, *_ in reader.all_articles(trained_only=False):
+        if titles:
+            text_of["title"].update(zip(pages, names, strict=True))
+        if "snippet" in text_of:
+            snippets = reader.snippets(seqs)
+            text_of["snippet"].update(zip(pages, map(snippets.get, seqs), strict=True))
+    return {name: [of_page.get(page) for page in page_ids] for name, of_page in text_of.items()}
 
 
 def _ids(reader: SessionReader, *, trained_only: bool) -> dict[int, str]:

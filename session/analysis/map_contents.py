@@ -24,6 +24,7 @@ from wikitopics.session.sources import noun
 from wikitopics.session.storage.articles import typicality
 from wikitopics.session.storage.places import WHOLE
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.wording import called
 
 SECOND = 0.1
 """The least proportion of an article's second topic that is told."""
@@ -57,6 +58,8 @@ class MapContents:
     revisions: Sequence[int]
     ids: Sequence[str | None]
     """Their ids in their own collection."""
+    snippets: Sequence[str | None] | None
+    """The beginnings of their texts; None: these are not shown."""
     typical: NDArray[np.float32]
     """(n,) see `typicality`"""
     second: NDArray[np.int64]
@@ -99,11 +102,16 @@ class MapContents:
         )
 
     def batches(self, *, with_ids: bool) -> Iterator[Sequence[Sequence[object]]]:
-        """All rows of the table, some at a time; ``with_ids``: with a column of ids."""
+        """All rows of the table, some at a time; ``with_ids``: with a column of ids. Snippets, if
+        they are shown, are the last column."""
         for start in range(0, len(self), _AT_ONCE):
             stop = start + _AT_ONCE
-            columns = self.columns(start, stop)
-            yield (*columns, self.ids[start:stop]) if with_ids else columns
+            columns: list[Sequence[object]] = [*self.columns(start, stop)]
+            if with_ids:
+                columns.append(self.ids[start:stop])
+            if self.snippets is not None:
+                columns.append(self.snippets[start:stop])
+            yield columns
 
     def page(
         self,
@@ -116,11 +124,13 @@ class MapContents:
         # -1 chooses the last index, which no topic has.
         indices = np.full(len(self.topics) + 1, -1)
         indices[self._drawn] = np.arange(len(self._drawn))
+        snippets = self.snippets or [None] * len(self)
         articles = map_page.Articles(
             self.map.places,
             indices[np.column_stack([self.map.topics, self.second])],
-            self.titles,
+            list(map(called, self.titles, snippets)),
             self.addresses if any(self.addresses) else None,
+            self.snippets,
             typical=self.typical,
             labels=labels,
             scale=scale,
@@ -239,8 +249,8 @@ class MapContents:
         return found
 
 
-def map_contents(reader: SessionReader, model: str) -> MapContents:
-    """The map of a model.
+def map_contents(reader: SessionReader, model: str, *, snippets: bool = False) -> MapContents:
+    """The map of a model; ``snippets``: with the beginnings of texts, if the session keeps any.
 
     Raises `SessionError` if the session has no map of articles.
     """
@@ -258,6 +268,7 @@ def map_contents(reader: SessionReader, model: str) -> MapContents:
             titles=titles,
             revisions=revisions,
             ids=ids,
+            snippets=_snippets(reader, placed) if snippets else None,
             typical=typical,
             second=_second_topics(reader, placed),
             topics=reader.topics(model, SHOWN_WORDS),
@@ -299,6 +310,19 @@ def _articles(
     if len(titles) != len(placed.seqs):
         raise Damaged("places and articles do not match")
     return np.array(page_ids, np.int64), titles, revisions, ids, np.array(typical, np.float32)
+
+
+def _snippets(reader: SessionReader, placed: ArticleMap) -> list[str | None] | None:
+    """The beginnings of the texts of the articles on the map; None if the session keeps none."""
+    if not reader.has_snippets():
+        return None
+    found: list[str | None] = [None] * len(placed.seqs)
+    row_of = {seq: row for row, seq in enumerate(placed.seqs.tolist())}
+    for seq, snippet in reader.each_snippet():
+        row = row_of.get(seq)
+        if row is not None:
+            found[row] = snippet
+    return found
 
 
 def _second_topics(reader: SessionReader, placed: ArticleMap) -> NDArray[np.int64]:

@@ -5,6 +5,7 @@ Importing this module loads pandas.
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -64,12 +65,15 @@ class MapFrame(pd.DataFrame):  # type: ignore[misc]
     def _constructor(self) -> Any:
         return pd.DataFrame
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, snippets: bool = False) -> None:
         """Write the map to a file: a page for the browser (`.html`) or a picture (`.png`).
 
-        A picture needs the extra `report`. Raises ValueError for another ending.
+        With `snippets`, the page has the beginnings of texts, as a notebook shows them. A picture
+        needs the extra `report`. Raises ValueError for another ending.
         """
         of_model, labels, scale = self._drawn
+        if not snippets:
+            of_model = replace(of_model, snippets=None)
         target = user_path(os.fspath(path))
         try:
             check_target(target)
@@ -117,13 +121,19 @@ def labels_of(
     ``color``: None, or a value for each document, as for `places_of_values`. Numbers become parts
     of a scale.
 
-    Raises ValueError if there are too few or too many values, and TypeError.
+    Raises ValueError if there are too few or too many values or ids are missing, and TypeError.
     """
     if color is None:
         return None, ()
     column = column_of("color", color)
     places = places_of_values("color", column, of_model.page_ids, documents, of_model.noun)
-    values = column.reset_index(drop=True).reindex(places)  # no row is called -1
+    lacking = int((places < 0).sum())
+    if lacking:
+        raise ValueError(
+            f"color: its index lacks {lacking:,} of the {len(places):,} {of_model.noun} on the "
+            "map; give NaN for those without a value"
+        )
+    values = column.reset_index(drop=True).reindex(places)
     if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
         return _on_a_scale(values)
     return ["" if pd.isna(value) else str(value) for value in values.tolist()], ()

@@ -49,6 +49,8 @@ class Neighbour:
     """From 0, no more alike than the average article, to 1, the same."""
     id: str | None = None
     """Its id in its own collection; None: the source has no ids."""
+    snippet: str | None = None
+    """The beginning of its text, at most 300 characters; None if it is not kept."""
 
     @property
     def distance(self) -> float:
@@ -191,7 +193,10 @@ class Recorded:
             theta = to
         asked = not isinstance(to, int)
         near = self.rows_near(reader, theta, limit, counted, without, asked=asked)
-        return [Neighbour(row.page_id, row.title, likeness, row.id) for row, likeness, _ in near]
+        return [
+            Neighbour(row.page_id, row.title, likeness, row.id, row.snippet)
+            for row, likeness, _ in near
+        ]
 
     def rows_near(
         self,

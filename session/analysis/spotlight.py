@@ -182,7 +182,7 @@ class _Looking:
         told = []
         for topic in topics:
             words = self._part(topic, theta[row, topic])
-            others = [title for title in titles[topic] if title != article.title]
+            others = [title for title in titles[topic] if title != article.called]
             told.append(f"{words}, like {others[0]}" if others else words)
         return Spot("bridge", "a bridge", article, "; ".join(told))
 
@@ -223,7 +223,7 @@ class _Looking:
             away = np.abs(places[elsewhere].astype(np.int64) - places[row]).max(axis=1)
             nearest = int(seqs[elsewhere[away.argmin()]])
             for neighbour in self._reader.numbered([nearest]).values():
-                words += f", beside {neighbour.title}"
+                words += f", beside {neighbour.called}"
         return Spot("edge", f"at the edge of {name}", article, words)
 
     def _newest(self) -> tuple[NDArray[np.int64], NDArray[np.float32]]:

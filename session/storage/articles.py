@@ -6,7 +6,7 @@ The tables are `articles` and `recent`; the proportions of articles are in `reco
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from sqlite3 import Connection
@@ -22,8 +22,8 @@ from wikitopics.session.settings import ModelSpec
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.counts import stored_block
 from wikitopics.session.storage.database import ROLES, SMALL, largest_topic, select
-from wikitopics.session.storage.opened import OpenedSession
 from wikitopics.session.storage.proportions import Proportions
+from wikitopics.session.storage.snippets import SnippetReader
 from wikitopics.session.wording import TITLES, titles_shown
 
 LARGEST = np.dtype(">u2")
@@ -250,7 +250,7 @@ def most_about(
     return list(readings.values())[:limit]
 
 
-class ArticleReader(OpenedSession):
+class ArticleReader(SnippetReader):
     """Questions about articles."""
 
     def recent_articles(self, limit: int = 50, up_to: int | None = None) -> list[ArticleRow]:
@@ -281,14 +281,16 @@ class ArticleReader(OpenedSession):
             f"WHERE {_TITLED} ORDER BY seq DESC LIMIT ?2", [f"%{_escaped(sought)}%", limit]
         )
 
-    def numbered(self, seqs: Iterable[int]) -> dict[int, ArticleRow]:
+    def numbered(self, seqs: Iterable[int], *, with_snippets: bool = True) -> dict[int, ArticleRow]:
         """Those articles of these numbers (`seq`) that exist."""
         wanted = list(seqs)
         found: list[ArticleRow] = []
         for start in range(0, len(wanted), _AT_ONCE):
             some = wanted[start : start + _AT_ONCE]
             placeholders = ", ".join("?" * len(some))
-            found += self._articles(f"WHERE seq IN ({placeholders})", some)
+            found += self._articles(
+                f"WHERE seq IN ({placeholders})", some, with_snippets=with_snippets
+            )
         return {article.seq: article for article in found}
 
     def resembling(self, title: str) -> list[ArticleRow]:
@@ -304,27 +306,49 @@ class ArticleReader(OpenedSession):
             f"%{_escaped(longest_word)}%",
         ]
         matches_any = " OR ".join([f"{_TITLE} LIKE ? ESCAPE '\\'"] * len(patterns))
-        return self._articles(f"WHERE {matches_any} LIMIT {_MOST_ALIKE}", patterns)
+        return self._articles(
+            f"WHERE {matches_any} LIMIT {_MOST_ALIKE}", patterns, with_snippets=False
+        )
 
     def articles_about(self, model: str, topic: int, limit: int = 20) -> list[ArticleRow]:
         """The trained articles with this largest topic, in the order of `most_about`."""
-        return self._articles_about(model, [topic], limit)[topic]
+        return self.articles_about_each(model, [topic], limit)[topic]
 
     def titles_about(self, model: str, topics: Iterable[int]) -> dict[int, tuple[str, ...]]:
-        """For each of these topics the titles that stand beside its words: those of its most
-        typical articles."""
-        # More articles than titles, since some may have the same title.
-        articles_of = self._articles_about(model, topics, 4 * TITLES)
+        """For each of these topics what stands beside its words on the screen: what its most
+        typical articles are called."""
         return {
-            topic: titles_shown(article.title for article in articles)
-            for topic, articles in articles_of.items()
+            topic: titles_shown(article.called for article in articles)
+            for topic, articles in self.articles_beside(model, topics).items()
         }
 
-    def _articles_about(
+    def articles_beside(self, model: str, topics: Iterable[int]) -> dict[int, list[ArticleRow]]:
+        """For each of these topics its most typical articles, as many as have their titles beside
+        its words: of several with the same title, the first."""
+        with self.one_moment():
+            # More articles than titles, since some may have the same title.
+            found = self.articles_about_each(model, topics, 4 * TITLES, with_snippets=False)
+            of_title = {
+                topic: {article.title: article for article in reversed(articles)}
+                for topic, articles in found.items()
+            }
+            beside = {
+                topic: [of_title[topic][title] for title in titles_shown(row.title for row in rows)]
+                for topic, rows in found.items()
+            }
+            snippets = self.snippets([row.seq for rows in beside.values() for row in rows])
+        return {
+            topic: [replace(row, snippet=snippets.get(row.seq)) for row in rows]
+            for topic, rows in beside.items()
+        }
+
+    def articles_about_each(
         self,
         model: str,
         topics: Iterable[int],
         limit: int,
+        *,
+        with_snippets: bool = True,
     ) -> dict[int, list[ArticleRow]]:
         """The `articles_about` each of these topics."""
         with self.one_moment():
@@ -334,7 +358,9 @@ class ArticleReader(OpenedSession):
                 topic: most_about(self.select, number, topic, limit, released=released)
                 for topic in topics
             }
-            of_number = self.numbered(chain.from_iterable(seqs_of.values()))
+            of_number = self.numbered(
+                chain.from_iterable(seqs_of.values()), with_snippets=with_snippets
+            )
         articles_of = {topic: [of_number[seq] for seq in seqs] for topic, seqs in seqs_of.items()}
         for topic, articles in articles_of.items():
             for article in articles:
@@ -421,19 +447,26 @@ class ArticleReader(OpenedSession):
             seqs += range(first + start, first + start + len(part))
         return seqs, Block.concatenate(parts)
 
-    def _articles(self, clause: str, parameters: Sequence[object]) -> list[ArticleRow]:
-        """The articles that an SQL clause chooses, in its order."""
-        columns = self._columns(clause, parameters)
-        if not columns:
-            return []
-        *plain, topics, proportions, ids = columns
+    def _articles(
+        self, clause: str, parameters: Sequence[object], *, with_snippets: bool = True
+    ) -> list[ArticleRow]:
+        """The articles that an SQL clause chooses, in its order. Without snippets, those from all
+        over a session are read several times as quickly."""
+        with self.one_moment():
+            columns = self._columns(clause, parameters)
+            if not columns:
+                return []
+            *plain, topics, proportions, ids = columns
+            seqs, *_ = plain
+            snippets = self.snippets(seqs) if with_snippets else {}
         models = self.models()
         # An article that was not trained has no topics.
         largest = [
             tuple(zip(models, its_topics, its_proportions, strict=False))
             for its_topics, its_proportions in zip(topics, proportions, strict=True)
         ]
-        return list(map(ArticleRow, *plain, largest, ids))
+        snippet_of_each = map(snippets.get, seqs)
+        return list(map(ArticleRow, *plain, largest, ids, snippet_of_each))
 
     def _columns(self, clause: str, parameters: Sequence[object]) -> Columns:
         """The same by column."""

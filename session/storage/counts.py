@@ -7,7 +7,7 @@ The tables are `pending`, `held_out`, `reference`, `first_articles`, `kept_count
 import hashlib
 import json
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -202,21 +202,43 @@ class CountsReader(OpenedSession):
     def words_of(self, article: ArticleRow) -> Counted | None:
         """The words of one article; None if they are not stored, which is usual for older
         articles."""
-        if article.role == "held_out":
+        for _, counted in self.words_of_each([article]):
+            return counted
+        return None
+
+    def words_of_each(self, articles: Iterable[ArticleRow]) -> Iterator[tuple[int, Counted]]:
+        """(number, words) of those of these articles whose words are stored, in the order of the
+        stream except that held-out ones come first."""
+        in_order = sorted(articles, key=lambda article: article.seq)
+        held_out = [article for article in in_order if article.role == "held_out"]
+        if held_out:
             block = self.held_out()
-            places = np.flatnonzero(block.page_ids == article.page_id).tolist()
-            return block.entries(places[0]) if places else None
+            for article in held_out:
+                for place in np.flatnonzero(block.page_ids == article.page_id).tolist()[:1]:
+                    yield article.seq, block.entries(place)
+        stored: tuple[int, Block] | None = None
+        for article in in_order:
+            if article.role == "held_out":
+                continue
+            if stored is None or article.seq >= stored[0] + len(stored[1]):
+                stored = self._block_with(article.seq)
+            if stored is not None:
+                first, block = stored
+                yield article.seq, block.entries(article.seq - first)
+
+    def _block_with(self, seq: int) -> tuple[int, Block] | None:
+        """(number of its first article, the stored block of trained articles that includes this
+        number)."""
         for table, key in (("recent", "first_seq"), ("kept_counts", "id")):
             last_row_up_to_it = self.select(
                 table,
                 {key: Count, "articles": PositiveCount},
                 f"WHERE {key} <= ? ORDER BY {key} DESC LIMIT 1",
-                [article.seq],
+                [seq],
             )
             for first, articles in last_row_up_to_it:
-                if article.seq < first + articles:
-                    block = stored_block(self, table, key, first, articles)
-                    return block.entries(article.seq - first)
+                if seq < first + articles:
+                    return first, stored_block(self, table, key, first, articles)
         return None
 
     def _counts(self, table: str) -> list[tuple[int, Block]]:

@@ -47,8 +47,27 @@ def test_a_title_in_a_table_is_a_link_on_a_terminal_alone(monkeypatch):
     written = {}
     for stream in (Terminal(), io.StringIO()):
         monkeypatch.setattr("sys.stdout", stream)
-        output.put_line(" 1% ", "A\x1b", "http://x")
-        output.put_line(" 2% ", "B", None)
+        output.put_document(" 1% ", "A\x1b", "http://x")
+        output.put_document(" 2% ", "B")
         written[stream.isatty()] = stream.getvalue()
     assert written[True] == " 1% \x1b]8;;http://x\x1b\\A\\x1b\x1b]8;;\x1b\\\n 2% B\n"
     assert written[False] == " 1% A\\x1b\n 2% B\n"
+
+
+def test_the_beginning_of_a_text_stands_below_its_title_on_a_terminal_alone(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+    evil = "\x1b]0;x\x07\u202e\x9b" + "long " * 60
+    written = {}
+    for stream in (Terminal(), io.StringIO()):
+        monkeypatch.setattr("sys.stdout", stream)
+        output.put_document("0.9  ", "A", None, "one two " * 9, evil)
+        written[stream.isatty()] = stream.getvalue()
+    first, second, end = written[True].split("\n")
+    assert first == "0.9  A  [one two one two one…"
+    assert second == "         \\x1b]0;x\\x07\\u202e\\x…"
+    assert end == ""
+    first, end = written[False].split("\n")
+    assert first.startswith("0.9  A  [one two one")
+    assert "  \\x1b]0;x\\x07\\u202e\\x9blong long " in first
+    assert end == ""
+    assert all(text.replace("\n", "").isprintable() for text in written.values())

@@ -1,8 +1,15 @@
-"""What people are told of a time left, and of topics that come back in replicas."""
+"""What people are told of a time left, of topics that come back in replicas, and of documents
+without a title."""
 
 import pytest
 
-from wikitopics.session.wording import FOUND_SIGNS, found_legend, left_in_words
+from wikitopics.session.wording import (
+    FOUND_SIGNS,
+    LONGEST_CALLED,
+    called,
+    found_legend,
+    left_in_words,
+)
 
 
 def test_the_legend_explains_every_sign_whichever_of_them_are_shown():
@@ -38,3 +45,24 @@ def test_a_time_left_is_told_as_exactly_as_it_is_known(seconds, uncertain, words
     low = seconds / (1 + uncertain)
     high = seconds / (1 - uncertain)
     assert left_in_words(seconds, low, high) == words
+
+
+@pytest.mark.parametrize(
+    ("title", "snippet", "expected"),
+    [
+        ("text 727", "The battery broke.", "The battery broke."),
+        ("reviews.csv:12", "The battery broke.", "The battery broke."),
+        ("notes/a b.jsonl.gz:3", "The battery broke.", "The battery broke."),
+        ("text 727", None, "text 727"),
+        ("text 727", " \n ", "text 727"),
+        ("text 007", "The battery broke.", "text 007"),
+        ("Matthew 3:16", "And Jesus", "Matthew 3:16"),
+        ("Batteries", "The battery broke.", "Batteries"),
+        ("text 1", "word " * 60, "word " * 11 + "word…"),
+        ("text 1", "語" * 300, "語" * 59 + "…"),
+        ("text 1", "  one\n two ", "one two"),
+    ],
+)
+def test_a_document_without_a_title_is_called_by_how_it_begins(title, snippet, expected):
+    assert called(title, snippet) == expected
+    assert len(expected) <= LONGEST_CALLED

@@ -74,11 +74,20 @@ def test_articles_of_a_topic_come_by_share_and_length(cli, trained, one_line):
     value = cli.json("articles", "--topic", 2, "--limit", 1_000_000)
     typical = [typicality(article["proportion"], article["words"]) for article in value]
     assert typical == sorted(typical, reverse=True)
+    assert typical == [article["typicality"] for article in value]
     assert len(typical) > 20
     header, *lines = cli("articles", "--topic", 2).out.splitlines()
-    assert header.split() == ["share", "words", "title"]
+    assert header.split() == ["typical", "share", "words", "title"]
     assert len(lines) == 20
-    assert {(list(article)[-1], article["url"]) for article in value} == {("url", None)}
+    for line, article in zip(lines, value, strict=False):
+        assert line.split()[0] == f"{article['typicality']:.2f}"
+        assert line.endswith(f"  [{' '.join(article['topic_words'])}]")
+    (topic,) = (topic for topic in cli.json("topics") if topic["topic"] == 2)
+    shown = topic["shown"]
+    assert all(article["topic_words"] for article in value[:20])
+    for article in value:
+        assert article["topic_words"] == [word for word in shown if word in article["topic_words"]]
+    assert {(article["url"], article["snippet"]) for article in value} == {(None, None)}
     one_line(cli("articles", "--topic", 5), 2, "topics 0 to 4")
     one_line(cli("articles", "--topic", 0, "--model", "hdp"), 2, "lda")
 

@@ -16,7 +16,7 @@ from tests.maps import grouped, with_topics
 from tests.session.rows import sql
 from wikitopics.session.analysis.areas import Area, Branch
 from wikitopics.session.analysis.cartography import COLOURS
-from wikitopics.session.analysis.report.contents import contents
+from wikitopics.session.analysis.report.contents import ReportArticle, contents
 from wikitopics.session.escapes import visible
 from wikitopics.session.records import Curve, TopicEvent
 from wikitopics.session.storage.reader import SessionReader
@@ -114,7 +114,14 @@ def hostile(found):
             words=[(bad(place), *rest) for place, (_, *rest) in enumerate(topic.words)],
             past=[(articles, share, [(bad(number), True)]) for articles, share, _ in topic.past],
             articles=[
-                (bad(place), "https://wiki.test/w/index.php?title=%3Cb%3E", 0.5)
+                ReportArticle(
+                    called=bad(place),
+                    url="https://wiki.test/w/index.php?title=%3Cb%3E",
+                    typicality=0.4,
+                    proportion=0.5,
+                    words=[bad(place)],
+                    snippet=bad(place),
+                )
                 for place in range(5)
             ],
         )
@@ -253,6 +260,14 @@ def test_a_large_session_is_told_in_three_megabytes(found):
     (model,) = found["models"]
     words = [("word" + number * "s", 0.05, number % 3 / 3) for number in range(20)]
     address = f"https://en.wikipedia.org/w/index.php?title={40 * 'a'}&oldid=1234567890"
+    article = ReportArticle(
+        called="A title that is not too short",
+        url=address,
+        typicality=0.88,
+        proportion=0.9,
+        words=[word for word, _, _ in words[:10]],
+        snippet="It begins with words. " * 13,
+    )
     topic = replace(
         model.topics[0],
         row=replace(model.topics[0].row, name="bridge, river, road", share=1 / 300),
@@ -261,7 +276,7 @@ def test_a_large_session_is_told_in_three_megabytes(found):
             (64 * 2**n, 0.01, [(word, own < 0.3) for word, _, own in words[:8]]) for n in range(9)
         ],
         shares=[(64 * n, 0.003 + n % 7 / 1e4, 0.002) for n in range(1, 49)],
-        articles=[("A title that is not too short", address, 0.9)] * 10,
+        articles=[article] * 10,
         titles=["A title that is not too short"] * 3,
     )
     numbers = np.arange(1, 10_001)
@@ -519,7 +534,7 @@ def test_the_slider_shows_the_topics_that_were_in_use_by_then(browser, tmp_path,
 
 def test_finding_shows_what_holds_the_word_and_marks_it(browser, tmp_path, found):
     shown(browser, tmp_path, page(found))
-    sought, _, _ = found["models"][0].topics[2].articles[3]
+    sought = found["models"][0].topics[2].articles[3].called
     run(browser, "document.querySelector('body').focus()")
     browser.switch_to.active_element.send_keys("/", sought)
     visible = "return [...document.querySelectorAll('details.topic')].filter(one => !one.hidden)"

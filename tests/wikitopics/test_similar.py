@@ -75,8 +75,10 @@ def test_articles_like_another_one(cli, titled):
     assert header.split() == ["likeness", "page_id", "title"]
     assert subjects(line.split(None, 2)[2] for line in lines) == {"3"}
     found = cli.json("similar", "sUBJECT 3 / 203", "--limit", 5)
-    assert [line.split(None, 2)[2] for line in lines] == [one["title"] for one in found]
-    assert list(found[0]) == ["page_id", "title", "likeness", "id", "distance"]
+    assert [line.split(None, 2)[2] for line in lines] == [
+        f"{one['title']}  {one['snippet']}" for one in found
+    ]
+    assert list(found[0]) == ["page_id", "title", "likeness", "id", "snippet", "distance"]
     assert "Subject 3 / 203" not in [one["title"] for one in found]
     likeness = [one["likeness"] for one in found]
     assert likeness == sorted(likeness, reverse=True)

@@ -358,7 +358,7 @@ def test_a_notebook_shows_tables_that_load_nothing_with_everything_escaped(notes
         shown=(hostile,),
         probabilities=(0.5,),
         own=(0.5,),
-        titles=(hostile, "a title"),
+        called=(hostile, "a title"),
     )
     for page in (topic._repr_html_(), wt.stored.topics.Topics([topic], notes, "lda")._repr_html_()):
         assert "&lt;script&gt;&amp;" in page

@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
 from wikitopics.session.sources import singular
+from wikitopics.session.storage.articles import typicality
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.inks import (
     MIX,
@@ -27,7 +28,15 @@ from wikitopics.tui.inks import (
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.session_view import MIXED, Leading, SessionView
 from wikitopics.tui.terminal import bindings
-from wikitopics.tui.text import count, cut, nearness, padded, plural, visible, weight
+from wikitopics.tui.text import (
+    count,
+    nearness,
+    padded,
+    plural,
+    title_and_text,
+    visible,
+    weight,
+)
 from wikitopics.tui.views.view import View
 
 if TYPE_CHECKING:
@@ -65,6 +74,8 @@ class Columns(NamedTuple):
     """The cells of a line's columns after its numbers, at one width."""
 
     title: int
+    text: int
+    """Of the beginnings of texts; 0 without them."""
     mix: int
     """Of the bar of topics; 0 without one."""
     topic: int
@@ -85,6 +96,8 @@ class ArticleList(RowList[ArticleRow]):
     _spans: "Spans | None" = None
     _marks = NO_MARKS
     _drawn_from: object = None
+    _has_texts = False
+    """Whether beginnings of texts are known."""
     common: object = None
     """The session of the articles, and what they have in common."""
 
@@ -113,6 +126,7 @@ class ArticleList(RowList[ArticleRow]):
         self._leading = leading
         self._topic = topic
         self._spans = spans
+        self._has_texts = any(row.snippet for row in rows)
         self._marks = marks_of(self, session, model)
         drawn_from = (common, _depend_on(session, model, leading, self._marks))
         is_anew = drawn_from != self._drawn_from
@@ -124,7 +138,10 @@ class ArticleList(RowList[ArticleRow]):
 
     def header(self, width: int) -> Line:
         columns = self._columns(width)
-        words = f"{'number':>9} {'words':>7}  " + "title".ljust(columns.title)
+        first = "number" if self._topic is None else "typical"
+        words = f"{first:>9} {'words':>7}  " + "title".ljust(columns.title)
+        if columns.text:
+            words += "  text".ljust(columns.text)
         if self._topic is not None:
             words += "share".ljust(SHARE)
         if columns.mix:
@@ -139,15 +156,22 @@ class ArticleList(RowList[ArticleRow]):
 
     def parts(self, row: ArticleRow, width: int) -> Line:
         assert self._session is not None
-        room = self._columns(width).title
-        title = cut(visible(row.title), room - 2)
+        columns = self._columns(width)
+        room = columns.title + columns.text
+        title, text = title_and_text(row, columns.title - 2, columns.text)
         spans = () if self._spans is None else self._spans(title)
         address = self._session.address(row)
+        first = count(row.seq)
+        largest = row.largest_of(self._model)
+        if self._topic is not None and largest is not None:
+            _, proportion = largest
+            first = f"{typicality(proportion, row.words):.2f}"
         return [
-            (f"{count(row.seq):>9} ", "faint"),
+            (f"{first:>9} ", "faint"),
             (f"{count(row.words):>7}  ", "muted"),
-            *((linked(text, address), ink) for text, ink in marked(title, spans)),
-            (" " * (room - cell_len(title)), ""),
+            *((linked(part, address), ink) for part, ink in marked(title, spans)),
+            (text, "muted"),
+            (" " * (room - cell_len(title) - cell_len(text)), ""),
             *self._about(row, self._session, width),
         ]
 
@@ -182,6 +206,9 @@ class ArticleList(RowList[ArticleRow]):
         mix = 0
         if self._marks.mixes and room - share >= ROOM_FOR_MIX:
             mix = MIX + 1
+        room_for_text = ROOM_FOR_TWO if self._topic is None else ROOM_FOR_MIX
+        if self._has_texts and room >= room_for_text:
+            return self._columns_with_text(room - mix - share, mix)
         room -= mix
         title = room // 2 if topics == 1 else room * 3 // 8
         title = max(min(title, 60), 12)
@@ -189,7 +216,15 @@ class ArticleList(RowList[ArticleRow]):
         topic = max(rest // topics, LEAST)
         if self._topic is not None and rest < LEAST:
             topics = 0
-        return Columns(title, mix, topic, topics)
+        return Columns(title, 0, mix, topic, topics)
+
+    def _columns_with_text(self, room: int, mix: int) -> Columns:
+        """The beginning of a text says more than a second topic."""
+        title = min(room // 4, 40)
+        if self._topic is not None:
+            return Columns(title, room - title, mix, 0, 0)
+        topic = min(room // 4, 40)
+        return Columns(title, room - title - topic, mix, topic, 1)
 
 
 class Reading(RowList[tuple[ArticleRow, bool]]):
@@ -270,7 +305,7 @@ class Reading(RowList[tuple[ArticleRow, bool]]):
             room = 2 * width // 5 if marks.mixes else width // 2
             room -= 2
             end = bar + about
-        title = cut(visible(article.title), room)
+        title, _ = title_and_text(article, room, 0)
         blank = " " * (room + 1 - cell_len(title))
         ink = "strong" if article == session.recent[0] else ""
         return [(" ", ""), (linked(title, session.address(article)), ink), (blank, ""), *end]

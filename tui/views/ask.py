@@ -243,7 +243,7 @@ class AskView(View):
         if isinstance(question, str):
             name(mix, f"Its topics, and the words that support each{which}", below)
         else:
-            title = cut(visible(question.title), TITLE)
+            title = cut(visible(question.called), TITLE)
             ((length, _),) = without_topics(question)
             name(mix, f"{title}: its topics, and their words{which}", below or length)
         if isinstance(question, str):

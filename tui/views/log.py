@@ -113,7 +113,7 @@ def ticker(
 
 
 def _spot_in_words(spot: Spot) -> str:
-    return visible(f"{spot.article.title}: {spot.words}")
+    return visible(f"{spot.article.called}: {spot.words}")
 
 
 def _seconds_since(moment: Moment, now: float) -> float:
@@ -187,7 +187,7 @@ class Spotlight(Folded[Spot]):
 
     def fold(self, item: Spot, width: int) -> list[Line]:
         lines: list[Line] = []
-        title_left = len(visible(item.article.title).replace(" ", ""))
+        title_left = len(visible(item.article.called).replace(" ", ""))
         for text in folded(_spot_in_words(item), width - 1):
             # The title may end within the line; folding takes blanks only.
             end = 0

@@ -3,7 +3,7 @@
 import asyncio
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -15,6 +15,7 @@ from wikitopics.session.analysis.article_map import ArticleMap, why_no_map
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow
 from wikitopics.session.sources import singular
+from wikitopics.session.storage.articles import typicality
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.atlas import Direction
 from wikitopics.tui.background import Work, run_in_background
@@ -109,7 +110,8 @@ class SkyMap(SkyCanvas, can_focus=True):
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._titles: dict[int, str] = {}
+        self._titled: dict[int, ArticleRow] = {}
+        """Articles whose titles have been written, by number (`seq`)."""
 
     # What is shown
     # ----------------------------------------------------------------------------------
@@ -156,7 +158,7 @@ class SkyMap(SkyCanvas, can_focus=True):
         self._counts = None
         self._written = ()
         self._written_for = None
-        self._titles.clear()
+        self._titled.clear()
 
     def _colour(self) -> None:
         """Note the area of each topic."""
@@ -328,12 +330,16 @@ class SkyMap(SkyCanvas, can_focus=True):
             return written, numbers, counts
 
         written, numbers, counts = await asyncio.to_thread(heads)
-        titles = await self._titles_of(view, sky.seqs[numbers].tolist())
+        articles = await self._articles(view, sky.seqs[numbers].tolist())
         if len(numbers):
-            places = sky.places[numbers]
+            if not len(lit):
+                typical = [_typicality(row, self._model) for row in articles]
+                typical_first = np.argsort(np.negative(typical), kind="stable")
+                numbers = numbers[typical_first]
+                articles = [articles[place] for place in typical_first.tolist()]
             taken = taken_by(written, counts)
-            texts = [titles.get(seq, "") for seq in sky.seqs[numbers].tolist()]
-            written += titled(places, texts, window, size, taken, "")
+            texts = ["" if row is None else row.called for row in articles]
+            written += titled(sky.places[numbers], texts, window, size, taken, "")
         self._written = written
         self._written_in = (window, size)
         self.redraw()
@@ -346,15 +352,17 @@ class SkyMap(SkyCanvas, can_focus=True):
         _, centres = self._centres
         return centres
 
-    async def _titles_of(self, view: View, seqs: Sequence[int]) -> Mapping[int, str]:
-        """The titles of these articles."""
-        missing = [seq for seq in seqs if seq not in self._titles]
+    async def _articles(self, view: View, seqs: Sequence[int]) -> Sequence[ArticleRow | None]:
+        """The articles with these numbers, as far as they exist."""
+        known = {seq: self._titled[seq] for seq in seqs if seq in self._titled}
+        missing = [seq for seq in seqs if seq not in known]
         if missing:
             found = await view.ask(lambda reader: reader.numbered(missing), aside=True)
-            if len(self._titles) > TITLES_KEPT:
-                self._titles.clear()
-            self._titles.update({seq: row.title for seq, row in found.items()})
-        return self._titles
+            if len(self._titled) > TITLES_KEPT:
+                self._titled.clear()
+            self._titled.update(found)
+            known.update(found)
+        return [known.get(seq) for seq in seqs]
 
     # The cursor
     # -----------------------------------------------------------------------------------------
@@ -467,7 +475,7 @@ class SkyMap(SkyCanvas, can_focus=True):
     def _note(self, found: Sequence[ArticleRow]) -> None:
         """Note the articles found, the best first."""
         self._found_titles = [row.seq for row in found]
-        self._titles.update({row.seq: row.title for row in found[:FEW_FOUND]})
+        self._titled.update({row.seq: row for row in found[:FEW_FOUND]})
 
     def _show_found(self) -> None:
         """Light up what was found, with the cursor on it."""
@@ -578,7 +586,7 @@ class SkyMap(SkyCanvas, can_focus=True):
             leading = session.leading.get(self._model, {})
         if card is None:
             return []
-        line: Line = [(f" {cut(visible(card.title), LINE_TITLE)}", "strong")]
+        line: Line = [(f" {cut(visible(card.called), LINE_TITLE)}", "strong")]
         topics = topics_of(card, self._model, leading)
         areas = session.areas_of(self._model)
         if topics:
@@ -605,10 +613,10 @@ class SkyMap(SkyCanvas, can_focus=True):
             if self._text is not None:
                 above += self._beside(marked, TEXT, "strong")
             elif self.card is not None:
-                above += self._beside(marked, self.card.title, "strong")
+                above += self._beside(marked, self.card.called, "strong")
         titles = {}
         if self._session is not None:
-            titles = {row.seq: row.title for row in self._session.recent}
+            titles = {row.seq: row.called for row in self._session.recent}
         landed = [flight for flight in self._flights if flight.landed(now)]
         for flight in landed[-TITLED_FLIGHTS:]:
             beside = self._beside(flight.end, titles.get(flight.seq, ""), "")
@@ -623,6 +631,15 @@ class SkyMap(SkyCanvas, can_focus=True):
             names = ()
         signs = [] if marked is None else self._signs([marked])
         return [*above, *clear_of(names, [*above, *signs], width)]
+
+
+def _typicality(row: ArticleRow | None, model: str) -> float:
+    """How typical an article is of its largest topic; 0 if that is not known."""
+    largest = None if row is None else row.largest_of(model)
+    if row is None or largest is None:
+        return 0.0
+    _, proportion = largest
+    return typicality(proportion, row.words)
 
 
 def _growth(sky: Sky) -> int:

@@ -30,18 +30,25 @@ from wikitopics.session.sources import described
     type=click.Path(),
     help="A file (default: standard output).",
 )
+@click.option(
+    "--no-snippets",
+    is_flag=True,
+    help="Leave out the beginnings of your own documents, of which the page otherwise has those "
+    "that the session keeps.",
+)
 @session_option
-def report(output: str | None, session: str) -> None:
+def report(output: str | None, no_snippets: bool, session: str) -> None:
     """Write the topics found as one HTML page, to read or send.
 
     It shows the map of articles, the topics with their map, tree and history, and the curves. The
     page is self-contained and opens without a network, here or wherever you send it. It contains
-    words and titles of articles, but not your contact or any path on this machine. Works while a
-    trainer is running.
+    words and titles of articles and, of your own documents, the first 300 characters, but not your
+    contact or any path on this machine. Works while a trainer is running.
 
     Examples:
       wikitopics report -o night.html
       wikitopics report --session demo > demo.html
+      wikitopics report --session reviews --no-snippets -o reviews.html
     """
     from wikitopics.session.analysis.report import check_page, render
     from wikitopics.session.storage.files import replacing
@@ -53,14 +60,20 @@ def report(output: str | None, session: str) -> None:
     elif sys.stdout.isatty():
         raise BadUsage(f"cannot write a page to a terminal: give -o {path.stem}.html or redirect")
     with reading(path) as reader, ProgressLine("topics read") as progress:
-        page = render(reader, progress)
+        page = render(reader, progress, snippets=not no_snippets)
+        has_snippets = reader.has_snippets() and not no_snippets
+    remark = ""
+    if has_snippets:
+        remark = ", with the beginnings of documents (`report --no-snippets` leaves them out)"
     if target is None:
         put_data([page.encode("utf-8", "backslashreplace")])
+        if remark:
+            say(f"wrote the report{remark}")
         return
     content = page.encode()
     with replacing(target) as file:
         file.write(content)
-    say(f"wrote {target}: {len(content) / 1e6:.1f} MB")
+    say(f"wrote {target}: {len(content) / 1e6:.1f} MB{remark}")
 
 
 # `export`: the tables of a session, and its models.
@@ -126,6 +139,12 @@ _TABLES_WITH_ALL = [table for table in exports.TABLES.values() if table.everythi
 @click.option(
     "--wide", is_flag=True, help="topics: one row per topic, with its name, area and ten words."
 )
+@click.option(
+    "--snippets",
+    is_flag=True,
+    help="articles, map: include the beginnings of your own documents, which no other export but "
+    "proxann has.",
+)
 @session_option
 def export(
     what: str,
@@ -135,6 +154,7 @@ def export(
     every: bool,
     bom: bool,
     wide: bool,
+    snippets: bool,
     session: str,
 ) -> None:
     """Write what a session holds in a form that other programs read.
@@ -143,6 +163,7 @@ def export(
       wikitopics export topics > topics.csv
       wikitopics export topics --wide -o topics.xlsx
       wikitopics export history --format json -o history.json
+      wikitopics export articles --session reviews --snippets -o reviews.csv
       wikitopics export map -o map.html
       wikitopics export map -o growth.svg
       wikitopics export model --model hdp -o hdp.npz
@@ -160,11 +181,14 @@ def export(
         written_as = formats.written_to(target, table, form)
     if bom and not written_as.bom:
         raise BadUsage(f"--bom is only for csv and tsv, not for {written_as.name}")
+    if snippets and not table.has_snippets:
+        raise BadUsage("--snippets is only for `export articles` and `export map`")
     if every and not table.everything:
         known = " and ".join(f"`export {table.name}`" for table in _TABLES_WITH_ALL)
         raise BadUsage(f"--all is only for {known}")
     with reading(session) as reader:
-        request = exports.ExportRequest(reader, table.models(reader, model), every, bom)
+        models = table.models(reader, model)
+        request = exports.ExportRequest(reader, models, every, bom, snippets)
         if target is None:
             name = written_as.name
             if written_as.stream is None:

@@ -24,6 +24,10 @@ INTERRUPTED = (KeyboardInterrupt, click.Abort)
 own."""
 
 
+_BELOW = 9
+"""The cells by which a text is indented that stands below a document's title."""
+
+
 class ReaderGone(BrokenPipeError):
     """Standard output is a pipe whose reader has closed it, as in `wikitopics topics | head`. This
     is not a failure.
@@ -97,16 +101,48 @@ def _visible_lines(text: str) -> str:
     return "\n".join(map(visible, text.split("\n")))
 
 
-def put_line(text: str, title: str = "", address: str | None = None) -> None:
-    """Print one line for people; nothing in it can control the terminal.
-
-    ``title``: ends the line, as a link to this address if the terminal supports links.
-    """
+def put_line(text: str) -> None:
+    """Print one line for people; nothing in it can control the terminal."""
     with standard_output() as out:
+        out.write(f"{visible(text)}\n")
+
+
+def put_document(
+    figures: str,
+    title: str,
+    address: str | None = None,
+    words: str = "",
+    snippet: str | None = None,
+) -> None:
+    """Print a document of a list: its title after some figures, as a link to this address if the
+    terminal supports links, the topic's words that are in it, and the beginning of its text.
+
+    On a terminal, the text stands in a line below, and both lines are cut.
+    """
+    start = visible(f"{figures}{title}")
+    with standard_output() as out:
+        is_terminal = out.isatty()
         shown = visible(title)
         if address and escapes.links(out):
             shown = escapes.link(title, address)
-        out.write(f"{visible(text)}{shown}\n")
+        after = f"  [{visible(words)}]" if words else ""
+        if is_terminal:
+            after = cut_to_terminal(start + after)[len(start) :]
+        elif snippet:
+            after += f"  {visible(snippet)}"
+        out.write(f"{visible(figures)}{shown}{after}\n")
+        if is_terminal and snippet:
+            out.write(cut_to_terminal(" " * _BELOW + visible(snippet)) + "\n")
+
+
+def cut_to_terminal(text: str) -> str:
+    """The text in one line of the terminal."""
+    from rich.cells import cell_len, set_cell_size
+
+    width = shutil.get_terminal_size().columns
+    if cell_len(text) <= width:
+        return text
+    return f"{set_cell_size(text, width - 1).rstrip()}\u2026"
 
 
 def put_marked(start: str, text: str, spans: Iterable[tuple[int, int]]) -> None:
@@ -142,7 +178,7 @@ def put_table(rows: Sequence[tuple[str, str]], indent: int) -> None:
     On a terminal that is too narrow for it, the last column stands below the others, ``indent``
     cells from the left, and what is too long for a line is cut.
     """
-    from rich.cells import cell_len, set_cell_size
+    from rich.cells import cell_len
 
     whole = [f"{visible(start)}  {visible(last)}".rstrip() for start, last in rows]
     width = shutil.get_terminal_size().columns
@@ -152,11 +188,8 @@ def put_table(rows: Sequence[tuple[str, str]], indent: int) -> None:
         return
     for start, last in rows:
         for text in (visible(start).rstrip(), " " * indent + visible(last)):
-            cut = text
-            if cell_len(text) > width:
-                cut = f"{set_cell_size(text, width - 1).rstrip()}\u2026"
-            if cut.strip():
-                put_line(cut)
+            if text.strip():
+                put_line(cut_to_terminal(text))
 
 
 def put_json(value: object) -> None:

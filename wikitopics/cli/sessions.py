@@ -171,16 +171,20 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
     """List the articles that are most about a topic.
 
     The most typical come first: those with a large share of the topic, while the share of a short
-    article counts for less, since chance may have made it.
+    article counts for less, since chance may have made it. Behind the title stand, in brackets,
+    those of the topic's words that are in it, if the session has the article's words. Of your own
+    documents, the beginning of the text follows, on a terminal in a line below.
 
     On a terminal, each title is a link to the revision that was read, if its wiki is known. With
-    --json, "url" is that revision's address, or null.
+    --json, "url" is that revision's address, or null, and "snippet" the first 300 characters of
+    your own document, or null.
 
     Examples:
       wikitopics articles --topic 12
       wikitopics articles --topic 12 --limit 100 --json
     """
     from wikitopics.session.analysis.listing import listed_articles
+    from wikitopics.session.wording import in_line
 
     with options.reading(session) as reader, reader.one_moment():
         name = reader.model_named(model)
@@ -193,6 +197,7 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
                 **output.fields_of(row, "page_id", "title", "revision_id", "words"),
                 "model": name,
                 **output.fields_of(row, "topic", "proportion", "id", "url"),
+                **output.fields_of(row, "typicality", "topic_words", "snippet"),
             }
             values.append(output.unless_none(value, "id"))
         output.put_json(values)
@@ -200,9 +205,12 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
     if not rows:
         output.say(f"no stored {article} has topic {topic} of {name} as its largest")
         return
-    output.put_line(f"{'share':>6} {'words':>7}  title")
+    head = f"{'typical':>7} {'share':>6} {'words':>7}  "
+    output.put_line(f"{head}title")
     for row in rows:
-        output.put_line(f"{row.proportion:6.1%} {row.words:7,}  ", row.title, row.url)
+        figures = f"{row.typicality:7.2f} {row.proportion:6.1%} {row.words:7,}  "
+        words = in_line(row.topic_words)
+        output.put_document(figures, row.title, row.url, words, row.snippet)
 
 
 @click.group(cls=Group, invoke_without_command=True)
@@ -346,6 +354,8 @@ save = _asking("save", "Have the session's trainer save now.", save=True)
 @options.session_option
 def backup(file: Path, session: str) -> None:
     """Copy a whole session to FILE, even while it is being trained.
+
+    The copy has everything, the beginnings of your own documents, too.
 
     Example:
       wikitopics backup ~/night.db --session night

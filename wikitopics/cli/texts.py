@@ -15,6 +15,7 @@ from wikitopics.cli.options import Command
 from wikitopics.cli.output import (
     column,
     objects,
+    put_document,
     put_json,
     put_line,
     put_marked,
@@ -316,4 +317,5 @@ def similar(what: str, limit: int, model: str | None, session: str, as_json: boo
         return
     put_line("likeness     page_id  title")
     for article in articles:
-        put_line(f"{article.likeness:8.2f} {article.page_id:11}  {article.title}")
+        figures = f"{article.likeness:8.2f} {article.page_id:11}  "
+        put_document(figures, article.title, snippet=article.snippet)

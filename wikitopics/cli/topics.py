@@ -328,11 +328,12 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
     """Let a script or a language model name the topics.
 
     CMD gets a JSON object on its standard input: the topic's "number", its "words", the most
-    probable first, and the "titles" of the articles that are most about it. The first line that CMD
-    prints becomes the topic's name (at most 60 characters); if CMD prints nothing or an empty line,
-    the topic keeps its name. CMD may take up to 30 s for each topic. If it fails, the names given
-    so far are kept. CMD is not stored. Note that it also receives the titles of private documents.
-    Works while a trainer is running.
+    probable first, the "titles" of the articles that are most about it and, of your own documents,
+    their "snippets": the beginning of each text, or null. The first line that CMD prints becomes
+    the topic's name (at most 60 characters); if CMD prints nothing or an empty line, the topic
+    keeps its name. CMD may take up to 30 s for each topic. If it fails, the names given so far are
+    kept. CMD is not stored. Note that it receives titles and snippets of private documents. Works
+    while a trainer is running.
 
     Examples:
       wikitopics topics name --command 'jq -r ".titles[0] // empty | .[:60]"'
@@ -359,10 +360,12 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
         def suggestion(row: "TopicRow") -> str:
             with options.reading(path) as reader:
                 articles = reader.articles_about(chosen, row.topic, NAMING_TITLES)
+            snippets = [article.snippet for article in articles]
             question = {
                 "number": row.topic,
                 "words": [word for word, _ in row.words],
                 "titles": [article.title for article in articles],
+                "snippets": snippets if any(snippets) else [],
             }
             return suggested(path, command, question, signals)
 

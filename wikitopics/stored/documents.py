@@ -11,7 +11,6 @@ from wikitopics.crawler.texts.kinds import MARKUP
 from wikitopics.extra import NOTEBOOK
 from wikitopics.model import Minibatch
 from wikitopics.session.analysis import find, frames, inference, listing, similar
-from wikitopics.session.analysis.described import described_topics
 from wikitopics.session.analysis.find import Finder, Found
 from wikitopics.session.analysis.listing import Article
 from wikitopics.session.analysis.map_contents import map_contents
@@ -51,8 +50,9 @@ class DocumentMethods(SessionFile):
         model: str | None = None,
     ) -> list[Article]:
         """The articles most about a topic, the most typical first: those with a large share of the
-        topic, while the share of a short article counts for less. If `topic` is None, the newest
-        articles, whatever their role."""
+        topic, while the share of a short article counts for less (`typicality`). If `topic` is
+        None, the newest articles, whatever their role. Your own documents have a `snippet`, the
+        beginning of the text, unless the session keeps none."""
         limit = whole("limit", limit, least=0)
         if topic is not None:
             topic = whole("topic", topic)
@@ -289,14 +289,17 @@ class DocumentMethods(SessionFile):
                 return frames.as_frame(reader, name, held_out=held_out)
             return frames.as_csr(reader, name, held_out=held_out)
 
-    def documents(self, model: str | None = None) -> DataFrame:
+    def documents(self, model: str | None = None, *, titles: bool = False) -> DataFrame:
         """A pandas table of the documents with the largest topic of each: `topic`, `name`, `share`
-        (its proportion), `area` and `area_name`. Rows and index are those of
-        `proportions(frame=True)`; a row without proportions is empty.
+        (its proportion), `area`, `area_name` and, if the session keeps the beginnings of texts,
+        `snippet`. Rows and index are those of `proportions(frame=True)`; in a row without
+        proportions there is no topic.
+
+        With `titles`, also `title`: by default it is left out, since your own table may have a
+        column of that name, and pandas does not join two.
         """
         with self._reading(model) as (reader, name):
-            frame = frames.as_frame(reader, name, held_out=True)
-            return frames.largest_topics(frame, described_topics(reader, name))
+            return frames.documents(reader, name, titles=titles)
 
     def map(self, model: str | None = None, *, color: object = None) -> MapFrame:
         """The map of articles as a pandas table: `page_id`, `title`, `x` and `y` from 0 to 1
@@ -304,8 +307,9 @@ class DocumentMethods(SessionFile):
         are in the order of reading; your own documents have the rows and the index of
         `documents()`, or are numbered from 0 if they have no ids.
 
-        A notebook shows the map, to be zoomed and searched; its `save` writes it as a page
-        (`.html`) or, with the extra `report`, a picture (`.png`).
+        A notebook shows the map, to be zoomed and searched, with the beginnings of your own
+        documents; its `save` writes it as a page (`.html`) or, with the extra `report`, a picture
+        (`.png`).
 
         ``color``: what to colour by instead of areas: a column such as ``frame["label"]``, whose
         index has the documents' ids (of other articles, their `page_id`), or a value for each
@@ -318,7 +322,7 @@ class DocumentMethods(SessionFile):
         from wikitopics.session.analysis.map_frame import MapFrame
 
         with self._open() as reader:
-            of_model = map_contents(reader, reader.model_named(model))
+            of_model = map_contents(reader, reader.model_named(model), snippets=True)
             documents = frames.documents_of(reader)
         return MapFrame(of_model, documents, color)
 

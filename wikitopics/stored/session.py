@@ -120,12 +120,13 @@ class StoredSession(TopicMethods, DocumentMethods, PictureMethods):
         with self._open() as reader:
             return frames.compared(reader)
 
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write the page of `wikitopics report` to a file."""
+    def report(self, path: str | os.PathLike[str], *, snippets: bool = True) -> None:
+        """Write the page of `wikitopics report` to a file; without ``snippets``, it has nothing of
+        the texts of your own documents but words and titles."""
         target = target_of(path)
         with self._open() as reader:
             report.check_page(target)
-            page = report.render(reader)
+            page = report.render(reader, snippets=snippets)
         with replacing(target) as file:
             file.write(page.encode())
 
@@ -136,21 +137,25 @@ class StoredSession(TopicMethods, DocumentMethods, PictureMethods):
         format: str | None = None,
         *,
         model: str | None = None,
+        snippets: bool = False,
     ) -> None:
         """Write what `wikitopics export` writes to a file, or for gensim to a folder.
 
         ``format``: None follows the ending of the name; ``model``: None exports all models, or the
-        first for exports of a single model.
+        first for exports of a single model; ``snippets``: "articles" and "map" get the beginnings
+        of your own documents, too.
         """
         if not isinstance(what, str) or what not in TABLES:
             raise ValueError(
                 f"what: there is no export {what!r:.60}. {did_you_mean(str(what), TABLES)}"
             )
         table = TABLES[what]
+        if snippets and not table.has_snippets:
+            raise ValueError(f"snippets: {what} never has any")
         target = target_of(path)
         with self._open() as reader:
             form = formats.written_to(target, table, format)
-            request = ExportRequest(reader, table.models(reader, model))
+            request = ExportRequest(reader, table.models(reader, model), snippets=snippets)
             formats.save(table, form, request, target)
 
     def model(self, name: str | None = None) -> OnlineModel:

@@ -88,7 +88,7 @@ class Topics(list[Topic]):
                 topic.share,
                 course_of(history, topic.number),
                 topic.shown,
-                topic.titles,
+                topic.called,
             )
             for topic in shown
         ]

@@ -24,8 +24,14 @@ def check_page(target: Path) -> None:
         raise BadUsage(f"{target.name}: the report is a page for a browser: end the name in .html")
 
 
-def render(reader: "SessionReader", progress: Callable[[int], None] = lambda topics: None) -> str:
-    """The page of a session. ``progress`` is given the number of topics read.
+def render(
+    reader: "SessionReader",
+    progress: Callable[[int], None] = lambda topics: None,
+    *,
+    snippets: bool = True,
+) -> str:
+    """The page of a session; ``snippets``: with the beginnings of the user's own documents.
+    ``progress`` is given the number of topics read.
 
     Raises `SessionError` if there are no topics yet, `BadUsage` if the extra is not installed.
     """
@@ -34,4 +40,4 @@ def render(reader: "SessionReader", progress: Callable[[int], None] = lambda top
     from wikitopics.session.analysis.report.contents import contents
     from wikitopics.session.analysis.report.page import page
 
-    return page(contents(reader, progress))
+    return page(contents(reader, progress, snippets=snippets))

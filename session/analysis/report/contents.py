@@ -22,7 +22,7 @@ from wikitopics.model.relevance import ownership
 from wikitopics.session import __version__
 from wikitopics.session.analysis.areas import Area, Branch, atlas, in_drawing_order, topic_tree
 from wikitopics.session.analysis.article_map import why_no_map
-from wikitopics.session.analysis.listing import listed_articles
+from wikitopics.session.analysis.listing import Article, articles_of_each
 from wikitopics.session.analysis.map_contents import MapContents, map_contents
 from wikitopics.session.analysis.origin import licence_of
 from wikitopics.session.analysis.quality import (
@@ -52,7 +52,7 @@ from wikitopics.session.sources import described, noun, singular, unit_noun
 from wikitopics.session.storage.database import VERSION
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.topics import at_even_ratios
-from wikitopics.session.wording import APART, found_legend, skips_told, titles_shown
+from wikitopics.session.wording import APART, called, found_legend, skips_told, titles_shown
 
 ARTICLES = 10
 """The most articles listed for each topic."""
@@ -90,6 +90,22 @@ class PastTopic(NamedTuple):
     """Its words as they are shown, each with whether it is new since the moment before."""
 
 
+class ReportArticle(NamedTuple):
+    """An article that is most about a topic."""
+
+    called: str
+    url: str | None
+    """The address, http or https, of the revision that was read; None if it is not known."""
+    typicality: float
+    """The larger, the earlier it is listed: see `Article`."""
+    proportion: float
+    """The topic's share of it."""
+    words: Sequence[str]
+    """The topic's words that are known to be in it."""
+    snippet: str
+    """The beginning of its text; "" if that is not shown."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReportTopic:
     """One topic in use."""
@@ -114,9 +130,8 @@ class ReportTopic:
     """The topic over time, oldest first; the last moment is the present."""
     titles: Sequence[str]
     """The titles that stand beside its words."""
-    articles: Sequence[tuple[str, str | None, float | None]]
-    """The articles most about it: (title, address, proportion). The address, http or https, is that
-    of the revision that was read; None if it is not known."""
+    articles: Sequence[ReportArticle]
+    """The articles most about it, the most typical first."""
     events: Sequence[TopicEvent]
     """Its events, oldest first."""
 
@@ -176,12 +191,15 @@ class ReportModel:
 
 
 def contents(
-    reader: SessionReader, progress: Callable[[int], None] = lambda topics: None
+    reader: SessionReader,
+    progress: Callable[[int], None] = lambda topics: None,
+    *,
+    snippets: bool = True,
 ) -> dict[str, Any]:
     """What the page's template needs from the session: the topics, and how they were found.
 
-    ``progress`` is given the number of topics read. Raises `SessionError` if there are no topics
-    yet.
+    ``snippets``: with the beginnings of texts, if the session keeps any. ``progress`` is given the
+    number of topics read. Raises `SessionError` if there are no topics yet.
     """
     topics_read = 0
 
@@ -202,7 +220,7 @@ def contents(
         shown = places[:MOST_MODELS]
         most_topics = MOST_TOPICS // len(shown)
         models = [
-            _model(reader, status.models[place], place, most_topics, topic_is_read)
+            _model(reader, status.models[place], place, most_topics, topic_is_read, snippets)
             for place in shown
         ]
         charts, left_out = _metrics(reader, status, shown)
@@ -244,6 +262,7 @@ def _model(
     place: int,
     most_topics: int,
     topic_is_read: Callable[[], None],
+    snippets: bool,
 ) -> ReportModel:
     """One model with its largest topics."""
     name = status.name
@@ -276,9 +295,12 @@ def _model(
         events_of[event.topic].append(event)
         if event.other is not None and event.other != event.topic:
             events_of[event.other].append(event)
+    articles_of = articles_of_each(
+        reader, name, [row.topic for row in shown[:most_topics]], ARTICLES
+    )
     topics: dict[int, ReportTopic] = {}
     for row in shown[:most_topics]:
-        articles = listed_articles(reader, name, row.topic, ARTICLES)
+        articles = [_article(article, snippets) for article in articles_of[row.topic]]
         topics[row.topic] = ReportTopic(
             anchor=f"{anchor}-{row.topic}",
             row=replace(row, name=_told(row.name)),
@@ -292,10 +314,8 @@ def _model(
             near=near[row.topic],
             shares=course_of(history, row.topic),
             past=_past(past_words, row.topic, reader.vocabulary()),
-            titles=titles_shown(_told(article.title) for article in articles),
-            articles=[
-                (_told(article.title), article.url, article.proportion) for article in articles
-            ],
+            titles=titles_shown(article.called for article in articles),
+            articles=articles,
             events=events_of[row.topic],
         )
         topic_is_read()
@@ -304,6 +324,9 @@ def _model(
         listed = [topics[topic] for topic in topics_of_area if topic in topics]
         if listed:
             groups.append((replace(area, name=_told(area.name)), listed))
+    articles_on_map = None
+    if not why_no_map(reader, name):
+        articles_on_map = map_contents(reader, name, snippets=snippets)
     return ReportModel(
         anchor=anchor,
         status=status,
@@ -323,7 +346,19 @@ def _model(
         groups=groups,
         by_words=topic_map.by_words,
         events=events,
-        articles=None if why_no_map(reader, name) else map_contents(reader, name),
+        articles=articles_on_map,
+    )
+
+
+def _article(article: Article, snippets: bool) -> ReportArticle:
+    snippet = article.snippet if snippets else None
+    return ReportArticle(
+        called=_told(called(article.title, snippet)),
+        url=article.url,
+        typicality=article.typicality or 0.0,
+        proportion=article.proportion or 0.0,
+        words=[_told(word) for word in article.topic_words],
+        snippet=_told(snippet or ""),
     )
 
 

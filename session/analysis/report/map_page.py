@@ -91,6 +91,8 @@ class Articles:
     titles: Sequence[str]
     addresses: Sequence[str | None] | None = None
     """Those that are not http or https are left out."""
+    snippets: Sequence[str | None] | None = None
+    """The beginnings of their texts."""
     typical: NDArray[np.floating] | None = None
     """(n,) the larger, the sooner an article's title is shown."""
     labels: Sequence[str] | None = None
@@ -103,6 +105,8 @@ class Articles:
 class _Detail:
     """How much a page tells of each article."""
 
+    snippet: int = 0
+    """The most characters of its snippet."""
     title: int = LONGEST_TITLE
     address: bool = True
     titled: float = 1.0
@@ -112,6 +116,9 @@ class _Detail:
 
 
 _DETAILS = (
+    _Detail(snippet=300),
+    _Detail(snippet=160),
+    _Detail(snippet=80),
     _Detail(),
     _Detail(title=40),
     _Detail(title=40, address=False),
@@ -167,11 +174,14 @@ def map_page(
             packed=packed,
         )
 
+    details: Sequence[_Detail] = _DETAILS
+    if articles.snippets is None:
+        details = [detail for detail in _DETAILS if not detail.snippet]
     chosen = _chosen(articles)
     while True:
         few = chosen[::SAMPLED]
-        nothing = len(page(chosen[:0], _DETAILS[0]))
-        for detail in _DETAILS:
+        nothing = len(page(chosen[:0], details[0]))
+        for detail in details:
             expected = nothing + SAMPLED * (len(page(few, detail)) - nothing)
             if len(chosen) > FEW and expected > SURELY * largest:
                 continue
@@ -200,7 +210,7 @@ def _check(articles: Articles, topics: Sequence[Topic], areas: Sequence[Area]) -
     numbers = articles.topics
     if numbers.ndim not in (1, 2) or (numbers.ndim == 2 and numbers.shape[1] == 0):
         raise ValueError("topics must be of shape (n,) or (n, m)")
-    for what in ("topics", "titles", "addresses", "typical", "labels"):
+    for what in ("topics", "titles", "addresses", "snippets", "typical", "labels"):
         values = getattr(articles, what)
         if values is not None and len(values) != n:
             raise ValueError(f"{what} must have one entry for each of the {n} places")
@@ -270,7 +280,7 @@ def _packed(
 
     A level is the logarithm of an article's rank in its topic.
     """
-    titles, addresses, left_out = _texts(articles, chosen, ranks, detail)
+    titles, addresses, snippets, left_out = _texts(articles, chosen, ranks, detail)
     labels: list[dict[str, str]] = []
     label_of = np.empty(0, np.uint8)
     if articles.labels is not None:
@@ -295,7 +305,7 @@ def _packed(
             }
             for area in areas
         ],
-        "texts": [len(titles) > 0, len(addresses) > 0],
+        "texts": [len(titles) > 0, len(addresses) > 0, len(snippets) > 0],
     }
     start = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode()
     levels = np.log2(ranks + 1).astype(np.uint8)
@@ -307,7 +317,7 @@ def _packed(
         levels.tobytes(),
         columns.T.astype(stored).tobytes(),
         label_of.tobytes(),
-        "\n".join(titles + addresses).encode(),
+        "\n".join(titles + addresses + snippets).encode(),
     ]
     compressed = zlib.compress(b"".join(parts), 9)
     return base64.b64encode(compressed).decode(), left_out
@@ -315,9 +325,9 @@ def _packed(
 
 def _texts(
     articles: Articles, chosen: NDArray[np.int64], ranks: NDArray[np.int64], detail: _Detail
-) -> tuple[list[str], list[str], list[str]]:
-    """The titles of the chosen articles, empty where there is no room for one; their addresses,
-    none if all are left out; and sentences about what is left out."""
+) -> tuple[list[str], list[str], list[str], list[str]]:
+    """The titles of the chosen articles, empty where there is no room for one; their addresses and
+    their snippets, none if all are left out; and sentences about what is left out."""
     n = len(chosen)
     left_out = []
     if detail.titled < 1 and n:
@@ -337,7 +347,14 @@ def _texts(
                 addresses.append(_short(address, articles.titles[number], titles[i]))
         else:
             left_out.append("their addresses are left out")
-    return titles, addresses, left_out
+    snippets: list[str] = []
+    if articles.snippets is not None:
+        if detail.snippet:
+            for number in chosen.tolist():
+                snippets.append(_told(articles.snippets[number] or "", detail.snippet))
+        else:
+            left_out.append("the beginnings of their texts are left out")
+    return titles, addresses, snippets, left_out
 
 
 def coloured(

@@ -37,14 +37,17 @@ class Detail(NamedTuple):
     past: int
     """The moments of its past."""
     articles: int
+    snippet: int
+    """The characters of the beginning of each article's text; 0: nor are the topic's words in it
+    told."""
 
 
 DETAILS = (
-    Detail(points=48, words=12, past=9, articles=10),
-    Detail(points=28, words=8, past=5, articles=4),
-    Detail(points=20, words=6, past=4, articles=3),
-    Detail(points=12, words=4, past=2, articles=2),
-    Detail(points=8, words=3, past=2, articles=1),
+    Detail(points=48, words=12, past=9, articles=10, snippet=200),
+    Detail(points=28, words=8, past=5, articles=4, snippet=120),
+    Detail(points=20, words=6, past=4, articles=3, snippet=0),
+    Detail(points=12, words=4, past=2, articles=2, snippet=0),
+    Detail(points=8, words=3, past=2, articles=1, snippet=0),
 )
 """The first of these that gives a small enough page is used; if none does, the last, with fewer
 topics."""

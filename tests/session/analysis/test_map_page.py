@@ -106,7 +106,7 @@ def unpacked(text):
         found[name] = np.frombuffer(data, kind, n, at)
         at += n * np.dtype(kind).itemsize
     lines = data[at:].decode().split("\n")
-    for name, has in zip(("titles", "addresses"), head["texts"], strict=True):
+    for name, has in zip(("titles", "addresses", "snippets"), head["texts"], strict=True):
         if has:
             found[name] = lines[:n]
             lines = lines[n:]
@@ -156,7 +156,9 @@ def test_only_addresses_of_the_web_are_in_it():
 
 def test_hostile_texts_are_only_texts():
     n = len(HOSTILE)
-    articles = articles_of(n, K=1, titles=HOSTILE, labels=HOSTILE, addresses=HOSTILE)
+    articles = articles_of(
+        n, K=1, titles=HOSTILE, snippets=HOSTILE, labels=HOSTILE, addresses=HOSTILE
+    )
     for bad in HOSTILE:
         topics = [Topic(bad, [bad], 0, (0.5, 0.5))]
         text = map_page(bad, articles, topics, [Area(bad, (0.5, 0.5))], noun=bad, credit=bad)
@@ -165,7 +167,8 @@ def test_hostile_texts_are_only_texts():
         assert not any(tag == "img" for tag, _ in seen.tags)
         _, found = unpacked(text)
         assert len(found["titles"]) == n
-        assert all(title.isprintable() for title in found["titles"])
+        assert len(found["snippets"]) == n
+        assert all(text.isprintable() for text in found["titles"] + found["snippets"])
 
 
 def test_the_most_frequent_labels_have_colours():
@@ -180,14 +183,32 @@ def test_the_most_frequent_labels_have_colours():
 def test_what_does_not_fit_is_left_out_and_said():
     random = np.random.default_rng(1)
     titles = [random.bytes(12).hex() for _ in range(3000)]
-    articles = articles_of(3000, titles=titles, addresses=[f"https://a.test/{t}" for t in titles])
+    articles = articles_of(
+        3000, titles=titles, snippets=titles, addresses=[f"https://a.test/{t}" for t in titles]
+    )
     text = map_page("", articles, topics_of(10), AREAS, largest=70_000)
     assert len(text.encode()) <= 70_000
+    assert "he beginnings of their texts are left out" in text
     _, found = unpacked(text)
     told = [title for title in found["titles"] if title]
     assert 0 < len(told) < 3000
     assert f"{len(told):,} of them, the most typical of each topic, have titles here" in text
     assert "heir addresses are left out" in text
+
+
+def test_snippets_are_cut_before_titles_are_left_out():
+    random = np.random.default_rng(1)
+    snippets = [random.bytes(150).hex() for _ in range(3000)]
+    articles = articles_of(3000, snippets=[None, *snippets[1:]])
+    lengths = []
+    for largest in (3_000_000, 500_000, 350_000):
+        text = map_page("", articles, topics_of(10), AREAS, largest=largest)
+        assert len(text.encode()) <= largest
+        _, found = unpacked(text)
+        assert found["titles"] == articles.titles
+        assert found["snippets"][0] == ""
+        lengths.append(len(found["snippets"][1]))
+    assert lengths == [300, 160, 80]
 
 
 def test_of_too_many_articles_some_are_drawn():
@@ -378,12 +399,13 @@ def test_a_click_opens_an_article_and_a_finger_tells_of_it(browser, tmp_path):
 def test_a_browser_obeys_nothing_hostile(browser, tmp_path):
     n = len(HOSTILE)
     addresses = [f"https://wiki.test/{i}?a=<b>" for i in range(n)]
-    articles = articles_of(n, K=1, titles=HOSTILE, addresses=addresses)
+    articles = articles_of(n, K=1, titles=HOSTILE, snippets=HOSTILE, addresses=addresses)
     topics = [Topic(HOSTILE[1], HOSTILE, 0, (0.5, 0.5))]
     shown(browser, tmp_path, map_page("A map", articles, topics, [Area(HOSTILE[0], (0.5, 0.9))]))
     browser.find_element("id", "sought").send_keys("script")
     eventually(browser, "return document.querySelectorAll('[role=option]').length > 1", True)
     browser.find_element("tag name", "canvas").send_keys("\ue014")
+    eventually(browser, "return Boolean(document.querySelector('.tip q')?.textContent)", True)
     assert browser.title == "A map"
     assert browser.get_log("browser") == []
 

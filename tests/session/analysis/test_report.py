@@ -52,7 +52,9 @@ def test_what_each_topic_has_is_its_own(trained, cli):
         points = reader.snapshots("lda")
     for topic in model.topics:
         articles = cli.json("articles", "--topic", topic.row.topic, "--limit", 10)
-        assert [title for title, _, _ in topic.articles] == [each["title"] for each in articles]
+        assert [article.called for article in topic.articles] == [
+            each["title"] for each in articles
+        ]
         first = topic.past[0]
         last = topic.past[-1]
         assert first.articles == points[0]

@@ -58,7 +58,7 @@ for (let column = 0; column < head.columns; column += 1) {
 }
 const labelOf = labels.length ? taken(Uint8Array, n) : null;
 const lines = new TextDecoder().decode(new Uint8Array(data, at)).split("\n");
-const [titles, addresses] = head.texts.map((has) => (has ? lines.splice(0, n) : []));
+const [titles, addresses, snippets] = head.texts.map((has) => (has ? lines.splice(0, n) : []));
 
 const noTopic = { name: "", words: [], area: -1, colour: "#949494" };
 const topicOf = (i, column = 0) => topics[topicsOf[column][i]] ?? noTopic;

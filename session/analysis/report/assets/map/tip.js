@@ -38,6 +38,7 @@ function linesOf(i) {
     if (topic !== noTopic) told.push(lineOf("span", topic.name, labelOf ? "transparent" : topic.colour));
   });
   if (labelOf) told.push(lineOf("span", labels[labelOf[i]].name, labels[labelOf[i]].colour));
+  if (snippets[i]) told.push(lineOf("q", snippets[i]));
   return told;
 }
 
