@@ -25,6 +25,7 @@ from wikitopics.session.analysis.article_map import why_no_map
 from wikitopics.session.analysis.listing import Article, articles_of_each
 from wikitopics.session.analysis.map_contents import MapContents, map_contents
 from wikitopics.session.analysis.origin import licence_of
+from wikitopics.session.analysis.painted import PaintedText, Painter
 from wikitopics.session.analysis.quality import (
     coherence_remark,
     coherences,
@@ -102,8 +103,8 @@ class ReportArticle(NamedTuple):
     """The topic's share of it."""
     words: Sequence[str]
     """The topic's words that are known to be in it."""
-    snippet: str
-    """The beginning of its text; "" if that is not shown."""
+    snippet: PaintedText | None
+    """The beginning of its text, painted; None if that is not shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,9 +299,10 @@ def _model(
     articles_of = articles_of_each(
         reader, name, [row.topic for row in shown[:most_topics]], ARTICLES
     )
+    painter = Painter(reader, name) if snippets and reader.has_snippets() else None
     topics: dict[int, ReportTopic] = {}
     for row in shown[:most_topics]:
-        articles = [_article(article, snippets) for article in articles_of[row.topic]]
+        articles = [_article(article, row.topic, painter) for article in articles_of[row.topic]]
         topics[row.topic] = ReportTopic(
             anchor=f"{anchor}-{row.topic}",
             row=replace(row, name=_told(row.name)),
@@ -350,15 +352,20 @@ def _model(
     )
 
 
-def _article(article: Article, snippets: bool) -> ReportArticle:
-    snippet = article.snippet if snippets else None
+def _article(article: Article, topic: int, painter: Painter | None) -> ReportArticle:
+    """An article that is most about a topic; ``painter``: None to leave snippets out."""
+    snippet = article.snippet if painter is not None else None
+    proportion = article.proportion or 0.0
+    painted = None
+    if painter is not None and snippet:
+        painted = painter.paint_about(snippet, topic, proportion)
     return ReportArticle(
         called=_told(called(article.title, snippet)),
         url=article.url,
         typicality=article.typicality or 0.0,
-        proportion=article.proportion or 0.0,
+        proportion=proportion,
         words=[_told(word) for word in article.topic_words],
-        snippet=_told(snippet or ""),
+        snippet=painted,
     )
 
 

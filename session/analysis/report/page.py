@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.analysis.report import map_page, pictures, topic_map
-from wikitopics.session.analysis.report.painted import colours
+from wikitopics.session.analysis.report.painted import colours, topic_html
 from wikitopics.session.analysis.report.painted import framed as framed
 from wikitopics.session.analysis.report.parts import LARGEST, asset, policy
 from wikitopics.session.escapes import visible
@@ -81,6 +81,9 @@ def page(contents: dict[str, Any]) -> str:
         "cut": pictures.cut,
         "in_words": lambda event: pictures.cut(visible(event.told()), 200),
         "found_sign": found_sign,
+        "painted": lambda painted, topic, most: topic_html(
+            painted.text, painted.words, topic, most
+        ),
         "megabytes": lambda size: f"{size / 1e6:,.1f} MB",
     }
     environment.globals |= {"growth": pictures.growth, "bars": pictures.bars}
