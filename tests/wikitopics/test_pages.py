@@ -274,6 +274,34 @@ def test_python_runs_in_a_notebook_which_shows_sessions_and_topics():
 
 @pytest.mark.interop
 @pytest.mark.usefixtures("in_a_folder")
+def test_the_notebook_runs_over_some_of_its_texts():
+    nbclient = pytest.importorskip("nbclient")
+    import nbformat
+
+    notebook = nbformat.read(ROOT / "docs" / "afternoon.ipynb", as_version=4)
+    packages = 'packages = ["numpy", "pandas", "scipy", "sklearn", "matplotlib"]'
+    loading = next(cell for cell in notebook.cells if packages in cell.source)
+    loading.source = loading.source.replace(packages, 'packages = ["pandas", "scipy"]')
+    nbclient.NotebookClient(notebook, kernel_name="python3").execute()
+    outputs = [one for cell in notebook.cells for one in cell.get("outputs", ())]
+    pictures = [one for one in outputs if "image/png" in one.get("data", ())]
+    assert len(pictures) == 5
+    assert Path("afternoon.html").is_file()
+    assert Path("afternoon.xlsx").is_file()
+
+
+def test_the_notebook_is_kept_as_it_was_run():
+    """Every cell of code has run, in order; nothing in it names the machine."""
+    page = text(ROOT / "docs" / "afternoon.ipynb")
+    cells = [cell for cell in json.loads(page)["cells"] if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
+    outputs = [one for cell in cells for one in cell["outputs"]]
+    assert {one["output_type"] for one in outputs} <= {"stream", "display_data", "execute_result"}
+    assert not re.search("/tmp|/home|/root|/work|site-packages", page)
+
+
+@pytest.mark.interop
+@pytest.mark.usefixtures("in_a_folder")
 def test_python_for_other_programs_runs():
     for program in ("duckdb", "gensim", "polars", "pyarrow", "pyLDAvis"):
         pytest.importorskip(program)
