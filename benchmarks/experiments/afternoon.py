@@ -1,7 +1,8 @@
 """The steps of an afternoon with the texts of docs/afternoon.ipynb, in three programs.
 
-Each runs in an environment and a process of its own, on one processor. What it takes to import a
-program does not count, except what it loads or compiles when it is first used.
+Each runs in an environment and a process of its own, on one processor. What a program loads or
+compiles when it is first used counts, but not importing it, nor our kernels, which are compiled
+once for each installation.
 """
 
 from __future__ import annotations
