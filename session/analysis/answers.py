@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.session.analysis.find import Finder, Sought, Texts, is_short
+from wikitopics.session.analysis.find import Finder
 from wikitopics.session.analysis.inference import proses, saved_model, theta_of, words_of
 from wikitopics.session.analysis.painted import PaintedText, Painter, topics_of_words
 from wikitopics.session.analysis.similar import Recorded
+from wikitopics.session.analysis.sought import Sought, is_short
 from wikitopics.session.errors import SessionError
 from wikitopics.session.options import LINKS, TOKENS
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
@@ -81,7 +82,7 @@ class Answers:
             self._recorded = Recorded(reader, model)
         except SessionError as error:
             self._lone = str(error)
-        texts: Texts | None = None
+        texts = None
         if before is not None and before._reader == reader:
             texts = before.finder.texts
         self.finder: Finder = Finder(reader, model, self._recorded, self._model, texts)

@@ -40,7 +40,7 @@ from wikitopics.tui.text import (
 from wikitopics.tui.views.view import View
 
 if TYPE_CHECKING:
-    from wikitopics.session.analysis.find import Sought, Span
+    from wikitopics.session.analysis.sought import Sought, Span
 
     Spans = Callable[[str], Sequence[Span]]
     """The parts of a text to mark."""

@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 
 import wikitopics as wt
-from wikitopics.session.analysis import find
-from wikitopics.session.analysis.find import Sought, Texts, TextWords, finder_of, folded
+from wikitopics.session.analysis import sought as seeking
+from wikitopics.session.analysis import text_words
+from wikitopics.session.analysis.find import finder_of
+from wikitopics.session.analysis.sought import Sought
+from wikitopics.session.analysis.text_words import TextIndex, TextWords, folded
 from wikitopics.session.errors import Damaged
 from wikitopics.session.storage import counts
 from wikitopics.session.storage.reader import SessionReader
@@ -194,14 +197,14 @@ def test_found_is_read_again_only_after_a_change(session, monkeypatch):
 
 def test_new_articles_are_added_to_those_that_were_read(session):
     with SessionReader(session.path) as reader:
-        whole = Texts(TextWords(reader.counter().rule))
+        whole = TextIndex(TextWords(reader.counter().rule))
         whole.read(reader)
         change(
             session,
             "CREATE TABLE later AS SELECT * FROM articles WHERE seq > 200",
             "DELETE FROM articles WHERE seq > 200",
         )
-        texts = Texts(TextWords(reader.counter().rule))
+        texts = TextIndex(TextWords(reader.counter().rule))
         texts.read(reader)
         assert len(texts) == 200
         change(session, "INSERT INTO articles SELECT * FROM later")
@@ -216,7 +219,7 @@ def test_new_articles_are_added_to_those_that_were_read(session):
 
 def test_texts_say_where_words_follow_each_other(session):
     with SessionReader(session.path) as reader:
-        texts = Texts(TextWords(reader.counter().rule))
+        texts = TextIndex(TextWords(reader.counter().rule))
         texts.read(reader)
     rows, times, in_title = texts.with_words(TextWords(Rule(2)).keys("New York"))
     assert sorted(texts.page_ids[rows].tolist()) == list(range(1, N, 10))
@@ -230,7 +233,7 @@ def test_texts_say_where_words_follow_each_other(session):
 
 
 def test_titles_alone_are_searched_beyond_the_most_words(session, monkeypatch):
-    monkeypatch.setattr(find, "MOST_HELD", 10)
+    monkeypatch.setattr(text_words, "MOST_HELD", 10)
     found = session.find("no. 77 <b>", 1).documents
     assert [one.title for one in found] == ["Garden no. 77 <b>"]
     assert len(session._finder.texts._keys) <= 10
@@ -249,7 +252,7 @@ def test_titles_alone_are_searched_beyond_the_most_words(session, monkeypatch):
 )
 def test_words_of_titles_and_snippets(text, words):
     assert TextWords(Rule(2)).of(text) == words
-    keys, ends = TextWords(Rule(2)).keys_of_lines(b"\n".join([folded(text), b"", folded(text)]))
+    keys, ends = TextWords(Rule(2)).keys_of_lines("\n".join([folded(text), "", folded(text)]))
     assert ends.tolist() == [len(words), len(words), 2 * len(words)]
     assert keys.tolist() == [key for word in words for key in TextWords(Rule(2)).keys(word)] * 2
 
@@ -277,8 +280,8 @@ def test_what_was_sought_is_marked_as_it_is_written():
 
 def test_what_is_sought_is_bounded():
     long = sought(" ".join(f"word{number}" for number in range(10**5)))
-    assert len(long.text) <= find.MOST_CHARACTERS
-    assert len(long.units) <= find.MOST_WORDS
+    assert len(long.text) <= seeking.MOST_CHARACTERS
+    assert len(long.units) <= seeking.MOST_WORDS
     assert sought("\x00\ud800 ship").units[-1].word
 
 
