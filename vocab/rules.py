@@ -56,7 +56,7 @@ BY_DICTIONARY = 3
 LINKS: Final = "links"
 DIGITS: Final = " digits"
 """The end of a rule whose words may hold digits."""
-GIVEN: Final = "tokens "
+OF_TOKENS: Final = "tokens "
 """The beginning of a rule whose words are tokens that are taken as they are."""
 LONGEST_WORD = 40
 LONGEST_TITLE = 255
@@ -70,7 +70,7 @@ _LANGUAGE = r"(?!digits)(?P<language>[a-z]{2,8})(?:-[a-z0-9]{1,8}){0,3}"
 _VERSIONS = r"(?P<versions>[A-Za-z0-9][A-Za-z0-9_., +!-]{,200})"
 FORM = (
     r"links"
-    rf"|(?P<tokens>{GIVEN})?(?:"
+    rf"|(?P<tokens>{OF_TOKENS})?(?:"
     r"1"
     rf"|2(?: {_LANGUAGE})?(?P<digits> digits)?"
     rf"|3 (?P<unspaced>{'|'.join(segmenters.PACKAGES)})(?: \({_VERSIONS}\))?"
@@ -351,7 +351,7 @@ class Rule:
                 "digits, or links"
             )
         tokens = form["tokens"] is not None
-        if text.removeprefix(GIVEN) == "1":
+        if text.removeprefix(OF_TOKENS) == "1":
             return cls(tokens=tokens)
         if form["unspaced"]:
             versions = form["versions"] or ""
@@ -446,7 +446,7 @@ class Rule:
             form += DIGITS
         if self.versions:
             form += f" ({self.versions})"
-        return GIVEN + form if self.tokens else form
+        return OF_TOKENS + form if self.tokens else form
 
 
 def may_be_in_word(char: str, rule: Rule) -> bool:

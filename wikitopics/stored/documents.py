@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from wikitopics.crawler.page import Markup
+    from wikitopics.session.analysis.groups import Level
     from wikitopics.session.analysis.map_frame import MapFrame
     from wikitopics.stored.given import Documents
 
@@ -300,6 +301,57 @@ class DocumentMethods(SessionFile):
         """
         with self._reading(model) as (reader, name):
             return frames.documents(reader, name, titles=titles)
+
+    def by(self, groups: object, *, level: Level = "areas", model: str | None = None) -> DataFrame:
+        """What documents are about, by group: a pandas table with a row for each group and area.
+
+        The columns are `group`; `area`, its number; `name`; `share`, the mean proportion of the
+        area in the group's documents, each of which counts the same; `standard_error` of this mean,
+        NaN for one document; and `documents`, the number of documents of the group that have
+        proportions. Groups are sorted, areas are in the order of `areas()`. The shares of a group
+        add up to 1 minus what `proportions` does not record. `frame.pivot(index="group",
+        columns="name", values="share")` makes a column of each area.
+
+        groups: a column such as ``frame["label"]``, whose index has the documents' ids (of other
+            articles, their `page_id`), or a value for each document, in order. Documents without a
+            value are left out, with a warning
+        level: "topics" for topics instead of areas: those in use and not hidden, the largest first,
+            in a column `topic`
+
+        Raises ValueError if there are too few values, or too many.
+        """
+        if NOTEBOOK.missing():
+            raise ValueError(NOTEBOOK.needed("by()"))
+        from wikitopics.session.analysis.groups import by_group
+
+        with self._reading(model) as (reader, name):
+            return by_group(reader, name, groups, level)
+
+    def over_time(
+        self,
+        dates: object,
+        freq: str | None = None,
+        *,
+        level: Level = "areas",
+        model: str | None = None,
+    ) -> DataFrame:
+        """What documents are about, over time: the table of `by` with a column `period` instead of
+        `group`. Every period from the first to the last has rows, also one without documents.
+
+        dates: for each document, as the groups of `by`: dates, text that `pandas.to_datetime`
+            reads, periods, or years as numbers. The period is that of the clock in the date's own
+            time zone
+        freq: the length of a period, such as "D", "W", "M", "Q" or "Y"; None: the shortest that
+            makes at most 40 periods, or that of the periods given
+
+        Raises ValueError for what is no date.
+        """
+        if NOTEBOOK.missing():
+            raise ValueError(NOTEBOOK.needed("over_time()"))
+        from wikitopics.session.analysis.groups import over_time
+
+        with self._reading(model) as (reader, name):
+            return over_time(reader, name, dates, freq, level)
 
     def map(self, model: str | None = None, *, color: object = None) -> MapFrame:
         """The map of articles as a pandas table: `page_id`, `title`, `x` and `y` from 0 to 1

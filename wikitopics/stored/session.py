@@ -19,7 +19,7 @@ from wikitopics.session.storage.files import replacing
 from wikitopics.stored.arguments import path_of, target_of
 from wikitopics.stored.documents import DocumentMethods
 from wikitopics.stored.opening import in_python
-from wikitopics.stored.pictures import PictureMethods
+from wikitopics.stored.plots import PlotMethods
 from wikitopics.stored.topics import MOST_SHOWN, TopicMethods
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def delete(session: str | os.PathLike[str]) -> None:
         remove(path_of(session))
 
 
-class StoredSession(TopicMethods, DocumentMethods, PictureMethods):
+class StoredSession(TopicMethods, DocumentMethods, PlotMethods):
     """A session file, read-only but for names: `rename`, `name`, `hide` and `unhide` store which
     names topics have and which are hidden; nothing else changes the file. Works beside a running
     trainer, from any thread, and can be pickled.

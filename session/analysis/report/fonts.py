@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib import font_manager, rcParams
 from matplotlib.ft2font import FT2Font
 
-from wikitopics.session.analysis.report.pictures import cut
+from wikitopics.session.analysis.report.letters import cut
 from wikitopics.session.escapes import visible
 
 AS_IT_IS: dict[str, Any] = {"parse_math": False, "usetex": False}

@@ -1,6 +1,8 @@
-"""How much room letters take in a drawing, where no font can be asked."""
+"""How much room letters take in a drawing, where no font can be asked, and text cut to fit."""
 
 import unicodedata
+
+from rich.cells import cell_len, set_cell_size
 
 BOLDER = 1.13
 """How much wider letters are when they are bold."""
@@ -21,3 +23,10 @@ def _breadth(letter: str) -> float:
     if letter in _THIN:
         return 0.42
     return 0.78 if letter.isupper() else 0.65
+
+
+def cut(text: str, most: int = 90) -> str:
+    """The text, cut to at most ``most`` letters; a wide letter counts twice."""
+    if cell_len(text) <= most:
+        return text
+    return set_cell_size(text, most - 1).rstrip(" ,") + "…"

@@ -16,9 +16,8 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from wikitopics.session.analysis.map_contents import MapContents
+from wikitopics.session.analysis.report.fonts import AS_IT_IS, told
 from wikitopics.session.analysis.report.map_page import OTHER, coloured
-from wikitopics.session.analysis.report.pictures import cut
-from wikitopics.session.escapes import visible
 from wikitopics.session.storage.places import WHOLE
 
 SIZE = (14.0, 9.8)
@@ -52,11 +51,10 @@ def drawn(of_model: MapContents, labels: Sequence[str] | None, scale: Sequence[s
     canvas: Any = FigureCanvasAgg(figure)
     axes = figure.add_axes((0.01, 0.01, 0.98, 0.94))
     axes.set_axis_off()
-    # Otherwise, what stands between dollar signs would be taken for a formula.
-    as_it_is: dict[str, Any] = {"va": "top", "color": INK, "parse_math": False}
-    session = _told(of_model.session, 80)
-    figure.text(0.015, 0.985, session, fontsize=15, weight="bold", **as_it_is)
-    figure.text(0.985, 0.985, f"{len(of_model):,} {of_model.noun}", ha="right", **as_it_is)
+    how: dict[str, Any] = {"va": "top", "color": INK, **AS_IT_IS}
+    session = told(of_model.session, 80)
+    figure.text(0.015, 0.985, session, fontsize=15, weight="bold", **how)
+    figure.text(0.985, 0.985, f"{len(of_model):,} {of_model.noun}", ha="right", **how)
     places = of_model.map.places / WHOLE
     colours = of_model.colours()
     if labels is not None:
@@ -86,7 +84,7 @@ def _explain(axes: Any, keys: Sequence[Mapping[str, str]]) -> None:
         handles.append(Line2D([], [], marker="o", linestyle="", color=key["colour"], label="key"))
     legend = axes.legend(handles=handles, loc="lower left", frameon=False, fontsize=9)
     for text, key in zip(legend.get_texts(), keys, strict=True):
-        text.set(parse_math=False, text=key["name"], color=INK)
+        text.set(**AS_IT_IS, text=key["name"], color=INK)
 
 
 def _shading(places: NDArray[np.float64], colours: NDArray[np.str_]) -> NDArray[np.float64]:
@@ -124,15 +122,15 @@ def _name(axes: Any, renderer: Any, of_model: MapContents, *, plain: bool) -> No
     for name, place, colour, size in names:
         text = axes.text(
             *place,
-            _told(name, 60),
+            told(name, 60),
             ha="center",
             va="center",
             fontsize=size,
             weight="bold",
             color=INK if plain or colour == OTHER else _darker(colour),
             path_effects=[patheffects.withStroke(linewidth=3, foreground=PAPER, alpha=0.85)],
-            parse_math=False,
             zorder=3,
+            **AS_IT_IS,
         )
         box = _moved_inwards(text, axes, renderer)
         left, bottom, right, top = box.tolist()
@@ -159,7 +157,3 @@ def _moved_inwards(text: Any, axes: Any, renderer: Any) -> NDArray[np.float64]:
 def _darker(colour: str) -> tuple[float, ...]:
     """The colour, halfway to that of the ink."""
     return tuple((np.array(to_rgb(colour)) + np.array(to_rgb(INK))) / 2)
-
-
-def _told(text: str, most: int) -> str:
-    return cut(visible(text.replace("\n", " ")), most)

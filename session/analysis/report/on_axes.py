@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from rich.cells import cell_len
 
 from wikitopics.session.analysis.report.fonts import AS_IT_IS, lettered, told
-from wikitopics.session.analysis.report.letters import BOLDER, breadth
-from wikitopics.session.analysis.report.pictures import cut
+from wikitopics.session.analysis.report.letters import BOLDER, breadth, cut
 
 LONGEST = 30
 """The most letters of a name beside a picture."""

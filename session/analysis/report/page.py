@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.analysis.report import map_page, pictures, topic_map
+from wikitopics.session.analysis.report.letters import cut
 from wikitopics.session.analysis.report.painted import colours, topic_html
 from wikitopics.session.analysis.report.painted import framed as framed
 from wikitopics.session.analysis.report.parts import LARGEST, asset, policy
@@ -78,8 +79,8 @@ def page(contents: dict[str, Any]) -> str:
         "moment": moment,
         "duration": age,
         "thin": pictures.thin,
-        "cut": pictures.cut,
-        "in_words": lambda event: pictures.cut(visible(event.told()), 200),
+        "cut": cut,
+        "in_words": lambda event: cut(visible(event.told()), 200),
         "found_sign": found_sign,
         "painted": lambda painted, topic, most: topic_html(
             painted.text, painted.words, topic, most
@@ -277,4 +278,4 @@ def _table(rows: Iterable[Markup]) -> Markup:
 
 
 def _word(text: str, most: int = 40) -> str:
-    return pictures.cut(visible(text), most)
+    return cut(visible(text), most)

@@ -14,10 +14,10 @@ from xml.etree import ElementTree
 import numpy as np
 from markupsafe import Markup, escape
 from numpy.typing import NDArray
-from rich.cells import cell_len, set_cell_size
 
 from wikitopics.model import Metric
 from wikitopics.session.analysis.cartography import COLOURS
+from wikitopics.session.analysis.report.letters import cut
 from wikitopics.session.sources import READS
 from wikitopics.session.wording import LARGEST_IN_FULL, measured
 
@@ -70,13 +70,6 @@ _NUMBER = re.compile(r"-?\d+\.\d+")
 def series(place: int) -> str:
     """The ink of the model at this place."""
     return INKS[f"series{place % SERIES}"]
-
-
-def cut(text: str, most: int = 90) -> str:
-    """The text, cut to at most ``most`` letters; a wide letter counts twice."""
-    if cell_len(text) <= most:
-        return text
-    return set_cell_size(text, most - 1).rstrip(" ,") + "…"
 
 
 @contextlib.contextmanager

@@ -104,15 +104,14 @@ def drawn_topics(reader: SessionReader, model: str) -> list[DrawnTopic]:
     with reader.one_moment():
         rows = reader.topics(model)
         newest = reader.newest_words(model)
-        all_areas = areas(reader, model)
-    area_of = {topic: area.number for area in all_areas for topic in area.topics}
-    if newest is None or not area_of:
+        colour_of = colours_of(reader, model, "topics")
+    if newest is None or not colour_of:
         raise SessionError(f"{model} has no topics yet")
     own = ownership(newest.leading, newest.shares, newest.shown).tolist()
     topics = []
     for row in rows:
         if row.share > IN_USE and not row.hidden:
-            colour = COLOURS[area_of.get(row.topic, OTHER)]
+            colour = colour_of.get(row.topic, COLOURS[OTHER])
             words = [
                 (word, probability, part)
                 for (word, probability), part in zip(row.shown, own[row.topic], strict=False)
@@ -391,7 +390,7 @@ def draw_over_time(
     axes.xaxis.set_major_formatter(as_dates)
     note(
         axes,
-        f"mean share in documents, by {_called(first_period)}; bands: two standard errors",
+        f"mean share in documents, by {_unit_of(first_period)}; bands: two standard errors",
         largest_of(len(lines), n_all, what),
     )
     label_ends(axes, ends)
@@ -400,7 +399,7 @@ def draw_over_time(
     return axes
 
 
-def _called(period: Any) -> str:
+def _unit_of(period: Any) -> str:
     names = {"Y": "year", "Q": "quarter", "M": "month", "W": "week", "D": "day", "h": "hour"}
     return names.get(period.freqstr.partition("-")[0], "period")
 

@@ -1,4 +1,4 @@
-"""What documents are about, by group and over time, and the pictures of a session in Python."""
+"""What documents are about, by group and over time, as tables in Python."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""A session's documents by group and over time, and its pictures."""
+"""A session's pictures."""
 
 from __future__ import annotations
 
@@ -13,69 +13,16 @@ from wikitopics.stored.arguments import check_collection, whole, wrong_type
 from wikitopics.stored.opening import SessionFile
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
-
     from wikitopics.session.analysis.groups import Level
     from wikitopics.session.analysis.report.plots import Axes, DrawnTopic
 
 
-class PictureMethods(SessionFile):
-    """What `StoredSession` says about groups of documents, and what it draws.
+class PlotMethods(SessionFile):
+    """What `StoredSession` draws.
 
     Every `plot_…` draws on the matplotlib `Axes` that it is given, and returns it; None makes a new
     figure. They need the extra `report`.
     """
-
-    def by(self, groups: object, *, level: Level = "areas", model: str | None = None) -> DataFrame:
-        """What documents are about, by group: a pandas table with a row for each group and area.
-
-        The columns are `group`; `area`, its number; `name`; `share`, the mean proportion of the
-        area in the group's documents, each of which counts the same; `standard_error` of this mean,
-        NaN for one document; and `documents`, the number of documents of the group that have
-        proportions. Groups are sorted, areas are in the order of `areas()`. The shares of a group
-        add up to 1 minus what `proportions` does not record. `frame.pivot(index="group",
-        columns="name", values="share")` makes a column of each area.
-
-        groups: a column such as ``frame["label"]``, whose index has the documents' ids (of other
-            articles, their `page_id`), or a value for each document, in order. Documents without a
-            value are left out, with a warning
-        level: "topics" for topics instead of areas: those in use and not hidden, the largest first,
-            in a column `topic`
-
-        Raises ValueError if there are too few values, or too many.
-        """
-        if NOTEBOOK.missing():
-            raise ValueError(NOTEBOOK.needed("by()"))
-        from wikitopics.session.analysis.groups import by_group
-
-        with self._reading(model) as (reader, name):
-            return by_group(reader, name, groups, level)
-
-    def over_time(
-        self,
-        dates: object,
-        freq: str | None = None,
-        *,
-        level: Level = "areas",
-        model: str | None = None,
-    ) -> DataFrame:
-        """What documents are about, over time: the table of `by` with a column `period` instead of
-        `group`. Every period from the first to the last has rows, also one without documents.
-
-        dates: for each document, as the groups of `by`: dates, text that `pandas.to_datetime`
-            reads, periods, or years as numbers. The period is that of the clock in the date's own
-            time zone
-        freq: the length of a period, such as "D", "W", "M", "Q" or "Y"; None: the shortest that
-            makes at most 40 periods, or that of the periods given
-
-        Raises ValueError for what is no date.
-        """
-        if NOTEBOOK.missing():
-            raise ValueError(NOTEBOOK.needed("over_time()"))
-        from wikitopics.session.analysis.groups import over_time
-
-        with self._reading(model) as (reader, name):
-            return over_time(reader, name, dates, freq, level)
 
     def plot_topics(
         self,
@@ -168,8 +115,8 @@ class PictureMethods(SessionFile):
 
         with self._open() as reader, reader.one_moment():
             curves = plots.sound_curves(reader)
-            called = noun(reader.settings().source)
-        return plots.draw_curves(ax, curves, called)
+            what = noun(reader.settings().source)
+        return plots.draw_curves(ax, curves, what)
 
     def plot_compare(self, ax: Axes | None = None) -> Axes:
         """The table of `compare`, such as that of `vary_topics`: how each score goes with the
