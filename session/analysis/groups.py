@@ -144,8 +144,8 @@ def _placed(
     """((D, K) the recorded proportions, (D,) the places of the articles' values)."""
     matrix, page_ids = as_csr(reader, model, held_out=True)
     documents = documents_of(reader)
-    what = noun(reader.settings().source)
-    return matrix, places_of_values(argument, values, page_ids, documents, what)
+    called = noun(reader.settings().source)
+    return matrix, places_of_values(argument, values, page_ids, documents, called)
 
 
 def _columns(
@@ -164,13 +164,13 @@ def _columns(
 
 def _tell(argument: str, reader: SessionReader, code_of: NDArray[np.int64]) -> None:
     """Warn of articles without a value. Raises ValueError if none has one."""
-    what = noun(reader.settings().source)
+    called = noun(reader.settings().source)
     n_without = int((code_of < 0).sum())
     if n_without == len(code_of):
-        raise ValueError(f"{argument}: no {what} have one")
+        raise ValueError(f"{argument}: no {called} have one")
     if n_without:
         warnings.warn(
-            f"{argument}: {n_without:,} of {len(code_of):,} {what} have none and are left out",
+            f"{argument}: {n_without:,} of {len(code_of):,} {called} have none and are left out",
             stacklevel=_CALL,
         )
 

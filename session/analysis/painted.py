@@ -203,6 +203,8 @@ def own_colours(topics: Sequence[int], area_of: Mapping[int, int]) -> list[int]:
     free = (colour for colour in range(OTHER) if colour not in areas)
     colours: list[int] = []
     for area in areas:
-        is_taken = area == OTHER or area in colours
-        colours.append(next(free, OTHER) if is_taken else area)
+        colour = area
+        if area == OTHER or area in colours:
+            colour = next(free, OTHER)
+        colours.append(colour)
     return colours

@@ -104,7 +104,9 @@ class Sought:
     @cached_property
     def _whole(self) -> re.Pattern[str]:
         """All that is sought, as a part of a title."""
-        return re.compile(re.escape(self.text) if len(self.text) > 1 else "(?!)", re.IGNORECASE)
+        if len(self.text) < 2:
+            return re.compile("(?!)")  # which is nowhere: one letter is in every text
+        return re.compile(re.escape(self.text), re.IGNORECASE)
 
     @cached_property
     def groups(self) -> tuple[tuple[Unit, list[int]], ...]:
@@ -115,8 +117,8 @@ class Sought:
         if self._vocabulary.rule.of_titles:
             whole = Unit(self.text, None, self.text_words.keys(self.text))
             sought = self.text.casefold()
-            ids = [id for id, title in enumerate(words) if sought in title.casefold()]
-            return ((whole, ids[:MOST_ALIKE] if sought else []),)
+            ids = [id for id, title in enumerate(words) if sought and sought in title.casefold()]
+            return ((whole, ids[:MOST_ALIKE]),)
         groups = []
         for unit in self.units:
             if unit.id is not None:

@@ -252,10 +252,10 @@ def _label(row: DrawnTopic | Area, left_out: Mapping[int, int]) -> str:
 
 
 def _colours_of_lines(
-    tree: Sequence[Branch], all_areas: Sequence[Area], of_rows: Sequence[int | None], ink: Any
+    tree: Sequence[Branch], all_areas: Sequence[Area], of_rows: Sequence[int | None], between: Any
 ) -> list[Any]:
     """The colour of each line of `brackets`: that of the area that has all topics of the line's
-    upper end."""
+    upper end, or the one for lines ``between`` areas."""
     area_of = {topic: area.number for area in all_areas for topic in area.topics}
     shown = {topic for topic in of_rows if topic is not None}
     branch_of = {branch.number: branch for branch in tree}
@@ -265,9 +265,12 @@ def _colours_of_lines(
             continue
         parent = branch_of[branch.parent]
         numbers = {area_of.get(topic) for topic in parent.topics}
-        number = numbers.pop()
-        is_within = not numbers and number is not None
-        colours.append(COLOURS[number] if is_within and number is not None else ink)
+        colour = between
+        if len(numbers) == 1:
+            (number,) = numbers
+            if number is not None:
+                colour = COLOURS[number]
+        colours.append(colour)
     return colours
 
 
@@ -462,7 +465,9 @@ def draw_compared(axes: Axes | None, models: Sequence[ComparedModel]) -> Axes:
     note(axes, "by number of topics; bars: two standard errors of the difference from the best")
     kinds = [(kind, list(some)) for kind, some in groupby(models, key=lambda model: model.kind)]
     width, height = room_of(axes)
-    left, below, above = 48 / width, 24 / height, 22 / height
+    left = 48 / width
+    below = 24 / height
+    above = 22 / height
     inner_width = 0.5 - left
     inner_height = 0.5 - below - above
     for place, (score, title) in enumerate(SCORES):
