@@ -107,8 +107,8 @@ class Finder:
         recorded. ``saved``: the model at the last commit, if it is loaded. ``texts``: those of the
         same file, as far as they were read before."""
         progress = reader.progress()
-        self.committed_at = progress.committed_at
-        self.model_name = model
+        self._committed_at = progress.committed_at
+        self.model = model
         self._recorded = recorded
         if saved is None and progress.articles:
             saved = saved_model(reader, model)
@@ -116,6 +116,10 @@ class Finder:
         """None before the first minibatch."""
         self._vocabulary = reader.counter()
         self.texts = TextIndex(TextWords(self._vocabulary.rule)) if texts is None else texts
+
+    def still_holds(self, reader: SessionReader, model: str) -> bool:
+        """Whether this is of that model, and nothing has been committed since."""
+        return self.model == model and self._committed_at == reader.progress().committed_at
 
     def sought(self, text: str) -> Sought:
         return Sought(text, self._vocabulary)
@@ -127,11 +131,11 @@ class Finder:
         mean over all topics by their shares. A word of its given name counts as if no other topic
         had it. Hidden topics, and those that are not in use, are left out.
         """
-        rows = reader.topics(self.model_name)
+        rows = reader.topics(self.model)
         if self._model is None or not rows:
             return []
         groups = sought.groups
-        names = reader.names_given(self.model_name)
+        names = reader.names_given(self.model)
         words_in = {topic: set(sought.text_words.keys(given)) for topic, given in names.items()}
         with errors_of(f"the model of kind {self._model.kind}", ""):
             shares = self._model.topic_shares()
@@ -345,7 +349,7 @@ def find(finder: Finder, reader: SessionReader, text: str, limit: int) -> Found:
     topics = finder.topics(reader, sought, limit)
     documents = []
     for article, score, words in finder.documents(reader, sought, limit):
-        largest = article.largest_of(finder.model_name)
+        largest = article.largest_of(finder.model)
         documents.append(
             FoundDocument(
                 page_id=article.page_id,

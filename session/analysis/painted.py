@@ -121,8 +121,8 @@ class Painter:
         self._vocabulary = vocabulary or reader.counter()
         self._saved = saved or saved_model(reader, model)
 
-    def still_paints(self, reader: SessionReader, model: str) -> bool:
-        """Whether the session has not changed since, and this is the model."""
+    def still_holds(self, reader: SessionReader, model: str) -> bool:
+        """Whether this is of that model, and the session has not changed since."""
         if self._model != model or self._committed_at != reader.progress().committed_at:
             return False
         return self._given_names == reader.names_given(model)

@@ -119,6 +119,11 @@ class Recorded:
     def __len__(self) -> int:
         return len(self._recorded)
 
+    def still_holds(self, reader: SessionReader, model: str) -> bool:
+        """Whether this is of that model, and nothing has been committed since."""
+        committed_at = reader.progress().committed_at
+        return self.model == model and self.as_of.committed_at == committed_at
+
     def theta(self, row: int) -> NDArray[np.float64]:
         """(K,) the proportions of one article, which sum to 1."""
         recorded = self._recorded[row : row + 1]

@@ -97,8 +97,8 @@ class SkyMap(SkyCanvas, can_focus=True):
     _topic: int | None = None
     """The topic whose articles are lit."""
     _topic_timer: Timer | None = None
-    _found_titles: Sequence[int] = ()
-    """The articles found by their titles, by number (`seq`)."""
+    _found_articles: Sequence[int] = ()
+    """The articles found by their titles and words, by number (`seq`)."""
     _found_topics: frozenset[int] = frozenset()
     _written: Sequence[Written] = ()
     """The names and titles, at their places in the window ``_written_in``."""
@@ -283,7 +283,7 @@ class SkyMap(SkyCanvas, can_focus=True):
             session.atlases.get(self._model),
             self._sought,
             self._topic,
-            len(self._found_titles),
+            len(self._found_articles),
             self.ascii_only,
         )
         if depends_on != self._written_for:
@@ -306,9 +306,9 @@ class SkyMap(SkyCanvas, can_focus=True):
             for area in session.areas_of(self._model).values()
             if not area.is_other
         }
-        has_few_found = 0 < len(self._found_titles) <= FEW_FOUND
+        has_few_found = 0 < len(self._found_articles) <= FEW_FOUND
         is_searched = bool(self._sought)
-        lit = sky.find(self._found_titles) if has_few_found else np.empty(0, np.int64)
+        lit = sky.find(self._found_articles) if has_few_found else np.empty(0, np.int64)
 
         def heads() -> tuple[list[Written], NDArray[np.int64], Counts]:
             """The names of areas and topics, and the articles that have room for their titles."""
@@ -457,7 +457,7 @@ class SkyMap(SkyCanvas, can_focus=True):
         rows = session.topics_of(self._model)
         if not sought:
             self._found_topics = frozenset()
-            self._found_titles = ()
+            self._found_articles = ()
         else:
             by_title = await view.ask(
                 lambda reader: reader.find_articles(sought, FOUND), aside=True
@@ -474,7 +474,7 @@ class SkyMap(SkyCanvas, can_focus=True):
 
     def _note(self, found: Sequence[ArticleRow]) -> None:
         """Note the articles found, the best first."""
-        self._found_titles = [row.seq for row in found]
+        self._found_articles = [row.seq for row in found]
         self._titled.update({row.seq: row for row in found[:FEW_FOUND]})
 
     def _show_found(self) -> None:
@@ -494,7 +494,7 @@ class SkyMap(SkyCanvas, can_focus=True):
         places = sky.places[self._found]
         if not ((places >= low) & (places < high)).all():
             self.action_reset()
-        by_title = sky.find(self._found_titles).tolist()
+        by_title = sky.find(self._found_articles).tolist()
         if self.chosen is None or not len(np.intersect1d(sky.find([self.chosen]), self._found)):
             self._go_to(by_title[0] if by_title else int(self._found[0]))
 
@@ -521,7 +521,7 @@ class SkyMap(SkyCanvas, can_focus=True):
             if self._text is not None and self._animates:
                 start = self._text.at(now)
             self._text = Flight(0, now, start, place)
-        self._found_titles = alike
+        self._found_articles = alike
         self._light()
         self._write()
         self._keep_moving()
@@ -533,7 +533,7 @@ class SkyMap(SkyCanvas, can_focus=True):
         topics = set(self._found_topics)
         if self._topic is not None:
             topics.add(self._topic)
-        if sky is None or not (self._sought or topics or self._found_titles):
+        if sky is None or not (self._sought or topics or self._found_articles):
             self._found = None
             return
         is_lit = np.zeros(len(sky), np.bool_)
@@ -541,7 +541,7 @@ class SkyMap(SkyCanvas, can_focus=True):
             of_topic = np.zeros(max(len(self._area_of), int(max(topics)) + 1), np.bool_)
             of_topic[list(topics)] = True
             is_lit |= of_topic[np.minimum(sky.topics, len(of_topic) - 1)]
-        is_lit[sky.find(self._found_titles)] = True
+        is_lit[sky.find(self._found_articles)] = True
         self._found = np.flatnonzero(is_lit)
 
     # In words
@@ -557,7 +557,7 @@ class SkyMap(SkyCanvas, can_focus=True):
         articles = session.some(len(sky)).replace(session.counted, session.noun)
         if self._sought:
             topics = plural(len(self._found_topics), "topic")
-            found = plural(len(self._found_titles), singular(session.noun))
+            found = plural(len(self._found_articles), singular(session.noun))
             articles = f"{found} and {topics} with “{visible(self._sought)}”"
         elif self._topic is not None and self._found is not None:
             articles = f"{session.some(len(self._found))} most about #{self._topic}"

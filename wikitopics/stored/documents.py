@@ -138,7 +138,7 @@ class DocumentMethods(SessionFile):
     def _painter_as_of_now(self, reader: SessionReader, model: str) -> Painter:
         """The painter in memory unless the session has changed since, or it is another model's."""
         painter = self._painter
-        if painter is None or not painter.still_paints(reader, model):
+        if painter is None or not painter.still_holds(reader, model):
             painter = Painter(reader, model)
             self._painter = painter
         return painter
@@ -214,11 +214,7 @@ class DocumentMethods(SessionFile):
         """What answers to words: that in memory unless the session has changed since, or it is
         another model's."""
         finder = self._finder
-        if (
-            finder is None
-            or finder.model_name != model
-            or finder.committed_at != reader.progress().committed_at
-        ):
+        if finder is None or not finder.still_holds(reader, model):
             texts = None if finder is None else finder.texts
             recorded = None
             if find.has_proportions(reader):
@@ -231,11 +227,7 @@ class DocumentMethods(SessionFile):
         """The recorded proportions: those in memory unless the session has changed since, or they
         are another model's."""
         recorded = self._recorded
-        if (
-            recorded is None
-            or recorded.model != model
-            or recorded.as_of.committed_at != reader.progress().committed_at
-        ):
+        if recorded is None or not recorded.still_holds(reader, model):
             recorded = Recorded(reader, model)
             self._recorded = recorded
         return recorded
