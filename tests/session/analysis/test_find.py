@@ -7,15 +7,12 @@ import numpy as np
 import pytest
 
 import wikitopics as wt
-from wikitopics.session.analysis import sought as seeking
 from wikitopics.session.analysis import text_words
 from wikitopics.session.analysis.find import finder_of
-from wikitopics.session.analysis.sought import Sought
-from wikitopics.session.analysis.text_words import TextIndex, TextWords, folded
+from wikitopics.session.analysis.text_words import TextIndex, TextWords
 from wikitopics.session.errors import Damaged
 from wikitopics.session.storage import counts
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule
 
 SUBJECTS = {
@@ -70,14 +67,6 @@ def change(session, *statements):
     with sqlite3.connect(session.path) as db:
         for statement in statements:
             db.execute(statement)
-
-
-def sought(text, *words, rule="2 en"):
-    return Sought(text, Vocabulary.from_words(words or ("ship", "new", "york", "new york"), rule))
-
-
-def marked(text, in_text, **more):
-    return [in_text[start:stop] for start, stop in sought(text, **more).spans(in_text)]
 
 
 def test_topics_are_those_in_which_the_words_are_more_probable_than_on_average(session):
@@ -239,61 +228,6 @@ def test_titles_alone_are_searched_beyond_the_most_words(session, monkeypatch):
     assert len(session._finder.texts._keys) <= 10
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("Read a CSV-file: 42 rows", ["read", "a", "csv", "file", "42", "rows"]),
-        ("l’homme «don't»\u3000naïve", ["l", "homme", "don", "t", "naïve"]),
-        ("Straße · GRÖSSE – cafe\u0301", ["strasse", "grösse", "café"]),
-        ("हिन्दी, русский", ["हिन्दी", "русский"]),
-        ("", []),
-        ("…", []),
-    ],
-)
-def test_words_of_titles_and_snippets(text, words):
-    assert TextWords(Rule(2)).of(text) == words
-    keys, ends = TextWords(Rule(2)).keys_of_lines("\n".join([folded(text), "", folded(text)]))
-    assert ends.tolist() == [len(words), len(words), 2 * len(words)]
-    assert keys.tolist() == [key for word in words for key in TextWords(Rule(2)).keys(word)] * 2
-
-
-def test_different_words_have_different_keys():
-    words = [f"{a}{b}{c}" for a in "abcdefgh" for b in ("", "longer" * 2) for c in range(500)]
-    assert len({TextWords(Rule(2)).keys(word) for word in words}) == len(words)
-
-
-def test_where_a_dictionary_separates_words_each_character_is_one():
-    words = TextWords(Rule.parse("3 zh"))
-    assert words.of("東京都 abc12") == ["東", "京", "都", "abc12"]
-    assert words.keys("京都") == words.keys("東京都")[1:]
-
-
-def test_what_was_sought_is_marked_as_it_is_written():
-    assert marked("new york ships", "New York's Ship, and SHIPS!") == ["New", "York", "SHIPS"]
-    assert marked("café", "Le CAFÉ; cafes") == ["CAFÉ"]
-    assert marked("shipwr", "Old Shipwreck") == ["Shipwr"]
-    assert marked("the ship", "the ship, the end") == ["the ship"], "stop words only with the rest"
-    assert marked("the", "the ship, The end") == ["the", "The"]
-    assert marked("[x]*", "a [x]* b") == ["[x]*"]
-    assert marked("", "anything") == []
-
-
-def test_what_is_sought_is_bounded():
-    long = sought(" ".join(f"word{number}" for number in range(10**5)))
-    assert len(long.text) <= seeking.MOST_CHARACTERS
-    assert len(long.units) <= seeking.MOST_WORDS
-    assert sought("\x00\ud800 ship").units[-1].word
-
-
-def test_an_excerpt_shows_the_first_of_the_words():
-    text = "one two three four five six seven eight nine ten ship eleven twelve"
-    excerpt = sought("ship").excerpt(text, 30)
-    assert "ship" in excerpt
-    assert excerpt.startswith("…")
-    assert len(excerpt) <= 30
-    assert sought("ship").excerpt("a ship", 30) == "a ship"
-
-
 def test_a_notebook_marks_the_words_and_escapes_everything_else(session):
     pytest.importorskip("jinja2")
     html = session.find("garden")._repr_html_()
@@ -312,12 +246,6 @@ def test_arguments_are_checked(session):
         session.find("ship", model="hdp")
     with pytest.raises(ValueError, match=r"find\(text\)"):
         session.similar(text="überfahrt77x")
-
-
-def test_links_are_found_by_a_part_of_a_title():
-    vocabulary = Vocabulary.from_words(["New York City", "Yorkshire", "Paris"], "links")
-    ((_, ids),) = Sought("york", vocabulary).groups
-    assert ids == [0, 1]
 
 
 def test_a_damaged_title_is_told(session):
