@@ -15,7 +15,7 @@ from wikitopics.session.paths import session_name
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.training.remarks import chosen_by_size
-from wikitopics.stored.bar import tqdm_if_seen
+from wikitopics.stored.progress_bars import tqdm_if_seen
 
 BAR = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}, {rate_fmt}{postfix}]"
 """The bar as usual, but for its own time left: the session's is told instead."""

@@ -16,8 +16,8 @@ from wikitopics.session.naming import topic_name
 from wikitopics.session.records import SNAPSHOT_WORDS
 from wikitopics.session.wording import found_legend, in_line
 from wikitopics.stored.arguments import whole, wrong_type
-from wikitopics.stored.bar import bar_of
 from wikitopics.stored.opening import SessionFile
+from wikitopics.stored.progress_bars import bar_of
 
 if TYPE_CHECKING:
     from markupsafe import Markup as Html
