@@ -173,9 +173,10 @@ class Finder:
 
         The score is `PART_OF_TOPICS` times the likeness of topics, and for the rest that of words
         by BM25, as a part of the most that it can be. Words are looked up in word counts, if the
-        session has those of all articles, and in titles and snippets. A title which is exactly what
-        is sought comes first, then those with all the words; one of which it is a part goes before
-        documents that match by half.
+        session has those of all articles, and in titles and snippets; one in the title counts as
+        if the document had no other. A title which is exactly what is sought comes first, then
+        those with all the words; one of which it is a part goes before documents that match by
+        half.
         """
         if not sought.text:
             return []
@@ -232,6 +233,7 @@ class Finder:
                 held_rows, held_counted = held.with_words(ids)
                 rows = self._rows_of_recorded[held_rows]
                 counted[rows] = np.maximum(counted[rows], held_counted)
+            counted[titled] = 1  # as if the document had no other word
             has = counted > 0
             title_has = np.zeros(n, np.bool_)
             title_has[titled] = True

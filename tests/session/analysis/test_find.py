@@ -123,6 +123,16 @@ def test_documents_with_all_the_words_in_their_title_come_first(session):
     assert first.title == "Garden no. 77 <b>"
 
 
+def test_a_word_in_the_title_counts_more_than_one_in_the_text(session):
+    def score():
+        found = wt.open(session.path).find("ship flour anchor", N).documents
+        return next(one.score for one in found if one.page_id == 1)
+
+    with_title = score()
+    change(session, "UPDATE articles SET title = 'Nothing' WHERE page_id = 1")
+    assert score() < with_title
+
+
 def test_documents_are_ranked_by_rare_words_before_frequent_ones(session):
     found = session.find(f"{EVERYWHERE} new york", 30).documents
     of_city = [one for one in found if "new york" in one.words]
