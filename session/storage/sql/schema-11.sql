@@ -38,8 +38,8 @@ CREATE TABLE articles (seq INTEGER PRIMARY KEY, page_id INTEGER, title TEXT, rev
     words INTEGER, role INTEGER, topics BLOB, id TEXT);
 -- One row per minibatch, with `--keep-articles all`: the numbers of its articles are first_seq and on.
 CREATE TABLE blocks (first_seq INTEGER PRIMARY KEY, articles INTEGER, page_ids BLOB, titles BLOB);
--- The first characters of the user's own documents: one row per block, the numbers of its articles are first_seq
--- and on. data: the snippets, one a line, compressed by zlib.
+-- The first characters of the user's own documents, some articles a row: their numbers are first_seq and on.
+-- data: the snippets, one a line, compressed by zlib.
 CREATE TABLE snippets (first_seq INTEGER PRIMARY KEY, articles INTEGER, data BLOB);
 CREATE TABLE proportions (model INTEGER, first_seq INTEGER, data BLOB, PRIMARY KEY (model, first_seq));
 -- How often each word was trained on.
