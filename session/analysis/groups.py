@@ -28,7 +28,7 @@ MOST_CHOSEN = 40
 """The shortest of `PERIODS` is chosen of which the dates have at most so many; otherwise years."""
 MOST_PERIODS = 10_000
 """More periods are refused: seconds could make a table of any size."""
-_CALL = 4
+_CALL = 5
 """How far up the stack a warning says it comes from: from the user's call of a session's method."""
 
 
@@ -63,7 +63,8 @@ def over_time(
     moments = _moments(values)
     used = moments.iloc[np.unique(places[places >= 0])].dropna()
     if used.empty:
-        raise ValueError(f"dates: no {noun(reader.settings().source)} have one")
+        called = noun(reader.settings().source)
+        raise ValueError(f"dates: none of the {len(places):,} {called} has a value")
     periods = _periods(moments, _freq_of(used, freq))
     periods_used = _periods(used, periods.dtype.freq)
     first = periods_used.min()
@@ -166,11 +167,18 @@ def _tell(argument: str, reader: SessionReader, code_of: NDArray[np.int64]) -> N
     """Warn of articles without a value. Raises ValueError if none has one."""
     called = noun(reader.settings().source)
     n_without = int((code_of < 0).sum())
-    if n_without == len(code_of):
-        raise ValueError(f"{argument}: no {called} have one")
+    tell_of_those_without(argument, n_without, len(code_of), called, "are left out")
+
+
+def tell_of_those_without(
+    argument: str, n_without: int, n: int, noun: str, what_they_are: str
+) -> None:
+    """Warn of articles without a value. Raises ValueError if none has one."""
+    if n_without == n:
+        raise ValueError(f"{argument}: none of the {n:,} {noun} has a value")
     if n_without:
         warnings.warn(
-            f"{argument}: {n_without:,} of {len(code_of):,} {called} have none and are left out",
+            f"{argument}: {n_without:,} of {n:,} {noun} have no value and {what_they_are}",
             stacklevel=_CALL,
         )
 
@@ -242,8 +250,11 @@ def _moments(dates: pd.Series) -> pd.Series:
         moments = pd.to_datetime(dates)
         return moments.dt.tz_localize(None)
     except (AttributeError, TypeError, ValueError, OverflowError) as error:
-        reason = " ".join(str(error).split())
-        raise ValueError(f"dates: {reason:.200}; see pd.to_datetime") from None
+        reason = " ".join(str(error).split()).partition(". You might want to try")[0]
+        raise ValueError(
+            f"dates: {reason:.200}; make dates of them first, such as with pd.to_datetime(dates, "
+            "format=…, errors='coerce')"
+        ) from None
 
 
 def _freq_of(moments: pd.Series, freq: str | None) -> object:
@@ -251,8 +262,11 @@ def _freq_of(moments: pd.Series, freq: str | None) -> object:
     if freq is not None:
         try:
             offset = pd.Period("2000-01-01", freq=freq).freq
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"freq: {error}") from None
+        except (TypeError, ValueError):
+            raise ValueError(
+                "freq must be the length of a period, such as 'D', 'W', 'M', 'Q' or 'Y', not "
+                f"{freq!r:.40}"
+            ) from None
         if offset.n != 1:
             raise ValueError(f"freq must be a single period, such as 'M', not {freq!r:.40}")
         return offset

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from wikitopics.extra import REPORT
-from wikitopics.session.analysis.groups import column_of, places_of_values
+from wikitopics.session.analysis.groups import column_of, places_of_values, tell_of_those_without
 from wikitopics.session.analysis.map_contents import MapContents
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.paths import user_path
@@ -121,19 +121,15 @@ def labels_of(
     ``color``: None, or a value for each document, as for `places_of_values`. Numbers become parts
     of a scale.
 
-    Raises ValueError if there are too few or too many values or ids are missing, and TypeError.
+    Raises ValueError if there are too few or too many values, or no article has one, and TypeError.
     """
     if color is None:
         return None, ()
     column = column_of("color", color)
     places = places_of_values("color", column, of_model.page_ids, documents, of_model.noun)
-    lacking = int((places < 0).sum())
-    if lacking:
-        raise ValueError(
-            f"color: its index lacks {lacking:,} of the {len(places):,} {of_model.noun} on the "
-            "map; give NaN for those without a value"
-        )
     values = column.reset_index(drop=True).reindex(places)
+    n_without = int(values.isna().sum())
+    tell_of_those_without("color", n_without, len(values), of_model.noun, "are grey")
     if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
         return _on_a_scale(values)
     return ["" if pd.isna(value) else str(value) for value in values.tolist()], ()

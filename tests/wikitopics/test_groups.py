@@ -107,7 +107,7 @@ def test_documents_without_ids_take_values_by_order_or_page_id(listed):
     for column in (pd.Series(labels), by_page_id, by_page_id.sample(frac=1, random_state=2)):
         pd.testing.assert_frame_equal(listed.by(column), frame)
     some = by_page_id[by_page_id != "z"]
-    with pytest.warns(UserWarning, match="groups: 40 of 120 documents have none"):
+    with pytest.warns(UserWarning, match="groups: 40 of 120 documents have no value"):
         assert listed.by(some)["group"].unique().tolist() == ["x", "y"]
 
 
@@ -136,13 +136,13 @@ def test_repeated_ids_take_values_by_order(repeated):
 
 def test_documents_without_a_group_are_left_out_and_told(notes, labels):
     some = labels.where(labels != "c")
-    with pytest.warns(UserWarning, match="groups: 30 of 119 documents have none") as told:
+    with pytest.warns(UserWarning, match="groups: 30 of 119 documents have no value") as told:
         frame = notes.by(some)
     assert told[0].filename == __file__
     assert_is_by_hand(frame, notes, some)
     with pytest.warns(UserWarning, match="groups: 30 of 119"):
         pd.testing.assert_frame_equal(notes.by(labels[labels != "c"]), frame)
-    with pytest.raises(ValueError, match="groups: no documents have one"):
+    with pytest.raises(ValueError, match="groups: none of the 119 documents has a value"):
         notes.by(pd.Series(None, index=labels.index, dtype="object"))
 
 
@@ -212,7 +212,7 @@ def test_too_short_a_column_is_refused_though_its_labels_look_like_ids(tmp_path)
         session.by(labels.head(100))
     with pytest.raises(ValueError, match="color: 100 values for 120 documents"):
         session.map(color=labels.head(100))
-    with pytest.warns(UserWarning, match="groups: 20 of 120 documents have none"):
+    with pytest.warns(UserWarning, match="groups: 20 of 120 documents have no value"):
         session.by(labels.iloc[20:])
 
 
@@ -247,7 +247,7 @@ def test_dates_without_times_are_never_cut_finer_than_days(notes):
 
 def test_every_period_from_the_first_to_the_last_has_rows(notes):
     dates = pd.Series(DAYS).where(DAYS.month != 1, pd.NaT)
-    with pytest.warns(UserWarning, match="dates: 31 of 119 documents have none"):
+    with pytest.warns(UserWarning, match="dates: 31 of 119 documents have no value"):
         frame = notes.over_time(dates.array, "M")
     months = frame["period"].drop_duplicates().astype(str).tolist()
     assert months == ["2023-11", "2023-12", "2024-01", "2024-02", "2024-03"]
@@ -296,13 +296,14 @@ def test_periods_and_years_are_kept(notes):
 @pytest.mark.parametrize(
     ("dates", "freq", "error", "message"),
     [
-        (["battery"] * 120, None, ValueError, "dates: .*see pd.to_datetime"),
+        (["battery"] * 120, None, ValueError, "dates: .*pd.to_datetime"),
         ([1700000000] * 120, None, ValueError, "dates: numbers must be years"),
         ([1999.5] * 120, None, ValueError, "dates: numbers must be years"),
         ([True] * 120, None, TypeError, "dates must be dates"),
-        ([None] * 120, None, ValueError, "dates: no documents have one"),
+        ([None] * 120, None, ValueError, "dates: none of the .* documents has a value"),
         (["2024-01-01"] * 7, None, ValueError, "dates: 7 values for 120 documents"),
-        (DAYS, "fortnight", ValueError, "freq: "),
+        (DAYS, "fortnight", ValueError, "freq must be the length of a period"),
+        (DAYS, "ME", ValueError, "such as .*'M'.*not 'ME'"),
         (DAYS, "2M", ValueError, "freq must be a single period, such as 'M', not '2M'"),
         (DAYS, "s", ValueError, "freq: 10,281,601 periods"),
     ],
@@ -315,6 +316,13 @@ def test_dates_that_do_not_fit_are_refused(notes, dates, freq, error, message):
 def test_a_level_that_there_is_not_is_refused(notes, labels):
     with pytest.raises(ValueError, match="level must be 'areas' or 'topics', not 'words'"):
         notes.by(labels, level="words")
+
+
+def test_axes_that_are_none_are_refused(notes, labels):
+    axes = [None, None]
+    for draw in (notes.plot_topics, notes.plot_curve, lambda ax: notes.plot_heat(labels, ax)):
+        with pytest.raises(TypeError, match=r"ax must be the Axes of matplotlib .* \(list\)"):
+            draw(axes)
 
 
 def test_without_the_extra_one_line_says_what_to_install(notes, labels, monkeypatch):

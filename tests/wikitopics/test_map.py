@@ -115,8 +115,24 @@ def test_a_column_colours_documents_by_their_ids_or_by_their_order(notes, tmp_pa
         pages.append((tmp_path / "map.html").read_text())
     assert keys_of(pages[0]) == ["often", "seldom"]
     assert len(set(pages)) == 1
-    notes.map(color=labels.where(labels == "often")).save(tmp_path / "map.html")
-    assert keys_of((tmp_path / "map.html").read_text()) == ["often", "none"]
+
+
+def test_documents_without_a_value_are_grey_and_told(notes, tmp_path):
+    index = notes.documents().index
+    labels = pd.Series(np.where(np.arange(len(index)) % 3, "often", "seldom"), index=index)
+    pages = []
+    for color in (labels.where(labels == "often"), labels[labels == "often"]):
+        with pytest.warns(UserWarning, match="color: 40 of 119 documents .* grey") as told:
+            places = notes.map(color=color)
+        assert told[0].filename == __file__
+        places.save(tmp_path / "map.html")
+        pages.append((tmp_path / "map.html").read_text())
+    assert keys_of(pages[0]) == ["often", "none"]
+    assert pages[0] == pages[1]
+    with pytest.raises(ValueError, match="color: none of the 119 documents has a value"):
+        notes.map(color=labels.where(labels == "never"))
+    with pytest.raises(ValueError, match="color: 50 values for 120 documents"):
+        notes.map(color=labels.reset_index(drop=True).head(50))
 
 
 def test_numbers_become_a_scale(notes, tmp_path):

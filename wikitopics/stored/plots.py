@@ -37,7 +37,7 @@ class PlotMethods(SessionFile):
         n: how many topics, the largest first; None: 20, or all of `topics`
         topics: their numbers, instead of the largest
         """
-        _check_installed("plot_topics()")
+        _check_drawable("plot_topics()", ax)
         from wikitopics.session.analysis.report import plots
 
         with self._reading(model) as (reader, name):
@@ -54,7 +54,7 @@ class PlotMethods(SessionFile):
 
         n: how many topics, the largest first; None: 40
         """
-        _check_installed("plot_tree()")
+        _check_drawable("plot_tree()", ax)
         from wikitopics.session.analysis.report import plots
 
         with self._reading(model) as (reader, name):
@@ -76,7 +76,7 @@ class PlotMethods(SessionFile):
 
         n: how many areas or topics, the largest first; None: 25
         """
-        _check_installed("plot_heat()")
+        _check_drawable("plot_heat()", ax)
         from wikitopics.session.analysis.groups import by_group
         from wikitopics.session.analysis.report import plots
 
@@ -99,7 +99,7 @@ class PlotMethods(SessionFile):
 
         n: how many areas or topics, the largest first; None: 8
         """
-        _check_installed("plot_over_time()")
+        _check_drawable("plot_over_time()", ax)
         from wikitopics.session.analysis.groups import over_time
         from wikitopics.session.analysis.report import plots
 
@@ -110,7 +110,7 @@ class PlotMethods(SessionFile):
 
     def plot_curve(self, ax: Axes | None = None) -> Axes:
         """The perplexity of all models over the articles trained."""
-        _check_installed("plot_curve()")
+        _check_drawable("plot_curve()", ax)
         from wikitopics.session.analysis.report import plots
 
         with self._open() as reader, reader.one_moment():
@@ -121,7 +121,7 @@ class PlotMethods(SessionFile):
     def plot_compare(self, ax: Axes | None = None) -> Axes:
         """The table of `compare`, such as that of `vary_topics`: how each score goes with the
         number of topics."""
-        _check_installed("plot_compare()")
+        _check_drawable("plot_compare()", ax)
         from wikitopics.session.analysis.report import plots
 
         with self._open() as reader:
@@ -129,10 +129,15 @@ class PlotMethods(SessionFile):
         return plots.draw_compared(ax, models)
 
 
-def _check_installed(method: str) -> None:
+def _check_drawable(method: str, ax: object) -> None:
+    """Raise ValueError if what draws is not installed, and TypeError for what is no axes."""
     for extra in (REPORT, NOTEBOOK):
         if extra.missing():
             raise ValueError(extra.needed(method))
+    from wikitopics.session.analysis.report.plots import Axes
+
+    if not isinstance(ax, Axes | None):
+        raise wrong_type("ax", "the Axes of matplotlib that it is to be drawn on", ax)
 
 
 def _most(n: int | None, otherwise: int) -> int:
