@@ -132,6 +132,21 @@ def called(title: str, snippet: str | None) -> str:
     return beginning
 
 
+LONGEST_SNIPPET = 300
+"""The most characters that are kept of a text."""
+
+
+def snippet_shown(snippet: str | None) -> str:
+    """A snippet as people read it: if the text goes on, it ends after its last whole word, with
+    "…"."""
+    snippet = snippet or ""
+    if len(snippet) < LONGEST_SNIPPET - 1:  # a blank at its end is not kept
+        return snippet
+    whole, _, _ = snippet.rpartition(" ")
+    has_words = len(whole) >= LONGEST_SNIPPET // 2  # unlike languages without blanks
+    return f"{whole if has_words else snippet[:-1]}…"
+
+
 FOUND_SIGNS = (
     (0.8, "=", "at least four in five"),
     (0.4, "~", "some"),

@@ -13,6 +13,7 @@ from wikitopics.session.records import ArticleRow
 from wikitopics.session.wording import LARGEST_IN_FULL as LARGEST_IN_FULL
 from wikitopics.session.wording import age as age
 from wikitopics.session.wording import measured as measured
+from wikitopics.session.wording import snippet_shown
 
 
 def in_ascii(text: str) -> str:
@@ -136,7 +137,7 @@ def title_and_text(article: ArticleRow, title_cells: int, text_cells: int) -> tu
     ("Danube", "  The Danube is …"). A title that is only a number, or that begins the text, leaves
     its cells to the text."""
     title = visible(article.title)
-    text = visible(article.snippet or "")
+    text = visible(snippet_shown(article.snippet))
     says_more = article.called == article.title and not text.startswith(title.rstrip("…"))
     if text and not says_more:
         return cut(text, title_cells + text_cells), ""

@@ -20,6 +20,7 @@ from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
 from wikitopics.session.storage.articles import RECENT_ARTICLES
 from wikitopics.session.storage.block import Counted
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.wording import snippet_shown
 
 MOST_TOPICS = 8
 """The most topics of a text."""
@@ -209,7 +210,7 @@ class Answers:
         if isinstance(question, str):
             (text,) = proses(self._reader, [question])
         else:
-            text = self._reader.snippets([question.seq]).get(question.seq, "")
+            text = snippet_shown(self._reader.snippets([question.seq]).get(question.seq))
         if not text:
             return answer
         painted = self._painter.paint(text, answer.theta)

@@ -14,9 +14,8 @@ from wikitopics.model.minibatch import Minibatch
 from wikitopics.session.errors import Damaged
 from wikitopics.session.records import Text
 from wikitopics.session.storage.decoding import from_json, pack_arrays, unpack_arrays
+from wikitopics.session.wording import LONGEST_SNIPPET
 
-LONGEST_SNIPPET = 300
-"""The most characters that are kept of an article's text."""
 Counted = tuple[NDArray[np.int32], NDArray[np.int32]]
 """The word ids of an article, and their counts."""
 

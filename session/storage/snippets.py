@@ -7,9 +7,10 @@ from typing import Any
 
 from wikitopics.session.errors import Damaged
 from wikitopics.session.records import PositiveCount
-from wikitopics.session.storage.block import LONGEST_SNIPPET, Block, check_snippets
+from wikitopics.session.storage.block import Block, check_snippets
 from wikitopics.session.storage.database import SMALL, WITH_SNIPPETS
 from wikitopics.session.storage.opened import OpenedSession
+from wikitopics.session.wording import LONGEST_SNIPPET
 
 _BYTES = 4 * LONGEST_SNIPPET + 1
 """The most bytes of a snippet and the end of its line."""

@@ -6,9 +6,11 @@ import pytest
 from wikitopics.session.wording import (
     FOUND_SIGNS,
     LONGEST_CALLED,
+    LONGEST_SNIPPET,
     called,
     found_legend,
     left_in_words,
+    snippet_shown,
 )
 
 
@@ -45,6 +47,25 @@ def test_a_time_left_is_told_as_exactly_as_it_is_known(seconds, uncertain, words
     low = seconds / (1 + uncertain)
     high = seconds / (1 - uncertain)
     assert left_in_words(seconds, low, high) == words
+
+
+@pytest.mark.parametrize(
+    ("snippet", "expected"),
+    [
+        (None, ""),
+        ("The battery broke.", "The battery broke."),
+        ("word " * 58 + "breaks o", "word " * 58 + "breaks o"),
+        ("word " * 58 + "a whole", "word " * 58 + "a whole"),
+        ("word " * 59 + "broke", "word " * 58 + "word…"),
+        ("word " * 58 + "battery by", "word " * 58 + "battery…"),
+        ("word " * 58 + "a battery", "word " * 58 + "a…"),
+        ("語" * 300, "語" * 299 + "…"),
+    ],
+)
+def test_a_snippet_of_a_longer_text_ends_after_a_whole_word(snippet, expected):
+    shown = snippet_shown(snippet)
+    assert shown == expected
+    assert len(shown) <= LONGEST_SNIPPET
 
 
 @pytest.mark.parametrize(

@@ -157,6 +157,10 @@ def test_nothing_that_a_terminal_obeys_is_left(title):
     assert left <= {"\u200c", "\u200d"}, "joiners, which belong to words"
 
 
+def test_where_a_word_may_be_broken_is_not_shown():
+    assert text.visible("co\u00adoperate \u202e") == r"cooperate \u202e"
+
+
 def test_numbers():
     assert text.short(9210) == "9.2k"
     assert text.short(168) == "168"

@@ -18,6 +18,7 @@ import click
 from wikitopics.session import escapes
 from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.escapes import visible
+from wikitopics.session.wording import snippet_shown
 
 INTERRUPTED = (KeyboardInterrupt, click.Abort)
 """Ctrl+C. At a question, click turns both Ctrl+C and the end of the input into an error of its
@@ -120,6 +121,7 @@ def put_document(
     On a terminal, the text stands in a line below, and both lines are cut.
     """
     start = visible(f"{figures}{title}")
+    text = visible(snippet_shown(snippet))
     with standard_output() as out:
         is_terminal = out.isatty()
         shown = visible(title)
@@ -128,11 +130,11 @@ def put_document(
         after = f"  [{visible(words)}]" if words else ""
         if is_terminal:
             after = cut_to_terminal(start + after)[len(start) :]
-        elif snippet:
-            after += f"  {visible(snippet)}"
+        elif text:
+            after += f"  {text}"
         out.write(f"{visible(figures)}{shown}{after}\n")
-        if is_terminal and snippet:
-            out.write(cut_to_terminal(" " * _BELOW + visible(snippet)) + "\n")
+        if is_terminal and text:
+            out.write(cut_to_terminal(" " * _BELOW + text) + "\n")
 
 
 def cut_to_terminal(text: str) -> str:

@@ -249,6 +249,8 @@ def _put_topics(found: "Found") -> None:
 
 
 def _put_documents(found: "Found") -> None:
+    from wikitopics.session.wording import snippet_shown
+
     if not found.documents:
         return
     put_line("score     page_id  title")
@@ -257,7 +259,7 @@ def _put_documents(found: "Found") -> None:
         start = f"{document.score:5.2f} {document.page_id:11}  "
         put_marked(start, document.title, spans(document.title))
         if document.snippet:
-            excerpt = found.sought.excerpt(document.snippet, EXCERPT)
+            excerpt = found.sought.excerpt(snippet_shown(document.snippet), EXCERPT)
             put_marked(" " * len(start), excerpt, spans(excerpt))
 
 

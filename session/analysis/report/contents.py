@@ -53,7 +53,14 @@ from wikitopics.session.sources import described, noun, singular, unit_noun
 from wikitopics.session.storage.database import VERSION
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.topics import at_even_ratios
-from wikitopics.session.wording import APART, called, found_legend, skips_told, titles_shown
+from wikitopics.session.wording import (
+    APART,
+    called,
+    found_legend,
+    skips_told,
+    snippet_shown,
+    titles_shown,
+)
 
 ARTICLES = 10
 """The most articles listed for each topic."""
@@ -358,7 +365,7 @@ def _article(article: Article, topic: int, painter: Painter | None) -> ReportArt
     proportion = article.proportion or 0.0
     painted = None
     if painter is not None and snippet:
-        painted = painter.paint_about(snippet, topic, proportion)
+        painted = painter.paint_about(snippet_shown(snippet), topic, proportion)
     return ReportArticle(
         called=_told(called(article.title, snippet)),
         url=article.url,

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.analysis.report.parts import LARGEST, asset, policy
 from wikitopics.session.escapes import visible
+from wikitopics.session.wording import snippet_shown
 
 MOST_DOTS = 250_000
 """The most articles drawn; of more, every second, third, ... in the order of reading."""
@@ -351,7 +352,8 @@ def _texts(
     if articles.snippets is not None:
         if detail.snippet:
             for number in chosen.tolist():
-                snippets.append(_told(articles.snippets[number] or "", detail.snippet))
+                snippet = snippet_shown(articles.snippets[number])
+                snippets.append(_told(snippet, detail.snippet))
         else:
             left_out.append("the beginnings of their texts are left out")
     return titles, addresses, snippets, left_out

@@ -16,7 +16,7 @@ from wikitopics.session.analysis.report.painted import colours, topic_html
 from wikitopics.session.analysis.report.painted import framed as framed
 from wikitopics.session.analysis.report.parts import LARGEST, asset, policy
 from wikitopics.session.escapes import visible
-from wikitopics.session.wording import APART, age, found_sign, in_line
+from wikitopics.session.wording import APART, age, found_sign, in_line, snippet_shown
 
 if TYPE_CHECKING:
     from wikitopics.session.analysis.report.contents import ReportModel
@@ -256,7 +256,7 @@ def found(
     document_rows = []
     for score, title, snippet in documents:
         marked_title = _marked(_word(title, 80), spans)
-        marked_snippet = _marked(_word(snippet, 300), spans)
+        marked_snippet = _marked(visible(snippet_shown(snippet)), spans)
         document_rows.append(of_document.format(score, marked_title, marked_snippet))
     tables = [_table(rows) for rows in (topic_rows, document_rows) if rows]
     return Markup("").join([noted(heading), *tables])

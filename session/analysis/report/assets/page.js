@@ -1,6 +1,6 @@
 "use strict";
 // The map of articles needs scripts; what it shows of topics is below, too.
-for (const figure of document.querySelectorAll(".dots")) figure.hidden = false;
+for (const part of document.querySelectorAll(".dots, .to-dots")) part.hidden = false;
 
 // Search: hides topics without the typed words, and marks these in the others.
 {
