@@ -28,7 +28,10 @@ def beginning(seq):
 def begun(tmp_path):
     """A session of documents with snippets, of which every second has no title."""
     recipe = canned.Recipe(state="finished")
-    path = canned.lay_out(canned.build(tmp_path / "begun.db", recipe), recipe)
+    return with_beginnings(canned.lay_out(canned.build(tmp_path / "begun.db", recipe), recipe))
+
+
+def with_beginnings(path):
     with closing(sqlite3.connect(path)) as db:
         for (seq,) in db.execute("SELECT seq FROM articles").fetchall():
             data = zlib.compress(beginning(seq).encode())
@@ -91,7 +94,8 @@ async def test_documents_about_a_topic_are_in_the_order_of_a_shown_figure(shown,
         assert figures == sorted(figures, reverse=True)
 
 
-async def test_a_card_has_the_whole_beginning_and_an_article_without_one_has_none(shown, begun):
+async def test_a_card_has_the_whole_beginning_and_an_article_without_one_has_none(shown, trained):
+    begun = with_beginnings(trained)  # painting needs a model
     with closing(sqlite3.connect(begun)) as db:
         ((newest,),) = db.execute("SELECT max(seq) FROM articles")
         db.execute("DELETE FROM snippets WHERE first_seq = ?", [newest - 1])

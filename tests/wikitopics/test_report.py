@@ -16,6 +16,7 @@ from tests.maps import grouped, with_topics
 from tests.session.rows import sql
 from wikitopics.session.analysis.areas import Area, Branch
 from wikitopics.session.analysis.cartography import COLOURS
+from wikitopics.session.analysis.painted import PaintedText, PaintedWord
 from wikitopics.session.analysis.report.contents import ReportArticle, contents
 from wikitopics.session.escapes import visible
 from wikitopics.session.records import Curve, TopicEvent
@@ -120,7 +121,11 @@ def hostile(found):
                     typicality=0.4,
                     proportion=0.5,
                     words=[bad(place)],
-                    snippet=bad(place),
+                    snippet=PaintedText(
+                        bad(place),
+                        (PaintedWord(1, 3, bad(place), topic.row.topic, 0.9),),
+                        (),
+                    ),
                 )
                 for place in range(5)
             ],
@@ -197,6 +202,9 @@ def test_it_has_the_map_of_articles_whose_script_its_policy_allows(trained):
     for block in (code, *of_map.texts["style"]):
         assert base64.b64encode(hashlib.sha256(block.encode()).digest()).decode() in policy
     assert len(within.encode()) <= MAPS
+    anchors = seen.all("href", "a")
+    for part in ("-map", "-topics"):  # `check` looks for what they lead to
+        assert len([anchor for anchor in anchors if anchor.endswith(part)]) == 1
 
 
 def test_without_a_map_of_articles_the_report_has_none(found):
@@ -204,6 +212,8 @@ def test_without_a_map_of_articles_the_report_has_none(found):
     text = page(found | {"models": [replace(model, articles=None)]})
     seen = check(text)
     assert "iframe" not in [tag for tag, _ in seen.tags]
+    assert f"#{model.anchor}" in seen.all("href", "a")
+    assert f"#{model.anchor}-map" not in seen.all("href", "a")
 
 
 @pytest.mark.parametrize("many", range(1, 6))
@@ -260,13 +270,15 @@ def test_a_large_session_is_told_in_three_megabytes(found):
     (model,) = found["models"]
     words = [("word" + number * "s", 0.05, number % 3 / 3) for number in range(20)]
     address = f"https://en.wikipedia.org/w/index.php?title={40 * 'a'}&oldid=1234567890"
+    text = "It begins with words. " * 13
+    spans = [match.span() for match in re.finditer("words", text)]
     article = ReportArticle(
         called="A title that is not too short",
         url=address,
         typicality=0.88,
         proportion=0.9,
         words=[word for word, _, _ in words[:10]],
-        snippet="It begins with words. " * 13,
+        snippet=None,
     )
     topic = replace(
         model.topics[0],
@@ -276,7 +288,6 @@ def test_a_large_session_is_told_in_three_megabytes(found):
             (64 * 2**n, 0.01, [(word, own < 0.3) for word, _, own in words[:8]]) for n in range(9)
         ],
         shares=[(64 * n, 0.003 + n % 7 / 1e4, 0.002) for n in range(1, 49)],
-        articles=[article] * 10,
         titles=["A title that is not too short"] * 3,
     )
     numbers = np.arange(1, 10_001)
@@ -288,12 +299,17 @@ def test_a_large_session_is_told_in_three_megabytes(found):
         for n in range(300, 599)
     ]
 
+    def about(n):
+        words = tuple(PaintedWord(start, end, "words", n, 0.5) for start, end in spans)
+        return replace(article, snippet=PaintedText(text, words, ()))
+
     def many(place):
         topics = [
             replace(
                 topic,
                 anchor=f"m{place}-{n}",
                 row=replace(topic.row, topic=n),
+                articles=[about(n)] * 10,
                 area=n % 2,
                 place=(np.cos(n), np.sin(3 * n)),
             )
