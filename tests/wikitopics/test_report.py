@@ -301,7 +301,7 @@ def test_a_large_session_is_told_in_three_megabytes(found):
 
     def about(n):
         words = tuple(PaintedWord(start, end, "words", n, 0.5) for start, end in spans)
-        return replace(article, snippet=PaintedText(text, words, ()))
+        return article._replace(snippet=PaintedText(text, words, ()))
 
     def many(place):
         topics = [
