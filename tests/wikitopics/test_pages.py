@@ -297,7 +297,9 @@ def test_the_notebook_is_kept_as_it_was_run():
     assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
     outputs = [one for cell in cells for one in cell["outputs"]]
     assert {one["output_type"] for one in outputs} <= {"stream", "display_data", "execute_result"}
-    assert not re.search("/tmp|/home|/root|/work|site-packages", page)
+    for one in outputs:
+        one.get("data", {}).pop("image/png", None)  # which may have any letters
+        assert not re.search("/tmp|/home|/root|/work|site-packages", json.dumps(one))
 
 
 @pytest.mark.interop
