@@ -232,8 +232,9 @@ def test_a_colour_may_lack_documents_of_the_map(tmp_path):
 
 
 def test_a_session_without_snippets_has_nothing_of_a_text_at_any_time(tmp_path):
-    session = learn(texts(), session=tmp_path / "n.db", vocabulary=WORDS, snippets=False)
-    learn(texts()[:60], session=session.path, add=True, ids=range(200, 260), snippets=False)
+    marked = [f"{MARK} {text}" for text in TEXTS]
+    session = learn(marked, session=tmp_path / "n.db", vocabulary=WORDS, snippets=False)
+    learn(marked[:60], session=session.path, add=True, ids=range(200, 260), snippets=False)
     file = session.path.read_bytes()
     assert MARK.encode() not in file
     packed = [place for place in range(len(file)) if file.startswith(b"\x78", place)]
