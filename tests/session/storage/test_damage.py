@@ -575,6 +575,14 @@ def test_damage_of_snippets_is_answered_cleanly(cli, with_snippets, home):
     assert unclean == []
 
 
+def test_numbers_of_words_that_are_blobs_are_damage(cli, with_snippets, home, one_line):
+    home.mkdir()
+    shutil.copy(with_snippets, home / "default.db")
+    sql(home / "default.db", "UPDATE articles SET words = CAST(words AS BLOB) WHERE seq = 50")
+    one_line(cli("find", "aaa"), 5, "damaged")
+    one_line(cli("similar", "aaa-1"), 5, "damaged")
+
+
 def test_damage_of_added_texts_and_of_seeds_is_answered_cleanly(cli, home, tmp_path):
     for name, at in (("a", 0), ("b", 50), ("c", 90)):
         rows = (
