@@ -239,13 +239,6 @@ def test_lines_may_reach_to_the_first_and_the_last_date_of_all(notes, dates):
     axes.figure.canvas.draw()
 
 
-@pytest.mark.parametrize("ax", [3, "axes", Figure(), np.array([None, None])])
-def test_what_is_no_axes_is_refused(notes, ax):
-    for draw in DRAWN.values():
-        with pytest.raises(TypeError, match="ax must be one of matplotlib's Axes, not "):
-            draw(notes, ax)
-
-
 def test_lines_over_time_are_the_table_with_bands(notes):
     decades = np.arange(len(TEXTS)) // 30 * 10 + 1980
     frame = notes.over_time(decades)
