@@ -15,6 +15,7 @@ import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -37,6 +38,7 @@ FAST_MATH = {"reassoc", "contract", "nsz", "arcp"}
 SETTINGS = {"nogil": True, "error_model": "numpy", "fastmath": FAST_MATH, "no_cfunc_wrapper": True}
 
 _compilations: list[object] = []  # under way
+_decorating = Lock()
 
 
 def is_compiling() -> bool:
@@ -112,12 +114,14 @@ def _compiled(function: F, **inlining: Any) -> F:
     numba = _numba()
     folder = cache_folder()
     # Numba chooses the folder when it decorates; other users of numba in this process keep theirs.
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = folder or ""
-    try:
-        compiled = numba.njit(cache=bool(folder), **SETTINGS, **inlining)(function)
-    finally:
-        numba.config.CACHE_DIR = before
+    # One thread at a time: otherwise a kernel could get the folder that another thread restores.
+    with _decorating:
+        before = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = folder or ""
+        try:
+            compiled = numba.njit(cache=bool(folder), **SETTINGS, **inlining)(function)
+        finally:
+            numba.config.CACHE_DIR = before
     return cast(F, compiled)
 
 

@@ -107,9 +107,9 @@ KEEP_COUNTS = Option(
 NO_SNIPPETS = Option(
     bool,
     "no_snippets",
-    "Keep nothing of the texts of your own documents. Otherwise, the session keeps the first 300 "
-    "characters of each, to show what it is about; none with --keep-articles top or none, and "
-    "never those of a wiki's articles.",
+    "Keep no snippets of your own documents. Otherwise, the session keeps the first 300 characters "
+    "of each, to show what it is about; none with --keep-articles top or none, and never those of "
+    "a wiki's articles. Titles stay, also those made of a text's first words.",
     default=False,
 )
 PASSES = _count(

@@ -2,7 +2,6 @@
 
 import math
 import re
-import textwrap
 from collections.abc import Iterable, Mapping
 
 
@@ -126,10 +125,12 @@ def called(title: str, snippet: str | None) -> str:
     its text, where that is kept."""
     if snippet is None or not snippet.strip() or not _ONLY_A_NUMBER.fullmatch(title):
         return title
-    beginning = textwrap.shorten(snippet, LONGEST_CALLED, placeholder="…")
-    if beginning == "…":  # its first word is longer, as in a language without blanks
-        beginning = f"{snippet.strip()[: LONGEST_CALLED - 1]}…"
-    return beginning
+    line = " ".join(snippet.split())
+    if len(line) <= LONGEST_CALLED:
+        return line
+    # There are no whole words if the first is longer, as in a language without blanks.
+    whole_words, _, _ = line[:LONGEST_CALLED].rpartition(" ")
+    return f"{whole_words or line[: LONGEST_CALLED - 1]}…"
 
 
 LONGEST_SNIPPET = 300

@@ -4,7 +4,7 @@ Importing this module loads pandas.
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -85,7 +85,7 @@ def column_of(argument: str, values: object) -> pd.Series:
     """The values as a column. Raises TypeError and ValueError if they are none."""
     if isinstance(values, pd.DataFrame):
         raise TypeError(f"{argument} must be a column, such as frame['label'], not a table")
-    if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__len__"):
+    if isinstance(values, str | bytes | Mapping | Set) or not hasattr(values, "__len__"):
         raise TypeError(f"{argument} must be a column or a list with a value for each document")
     try:
         return pd.Series(values)

@@ -429,7 +429,8 @@ def not_found(reader: SessionReader, title: str, *, or_file: bool = False) -> Se
     ``or_file``: whether the name of a file was allowed too; then there is no such file.
     """
     source = reader.settings().source
-    alike = reader.resembling(title[:_LONGEST_TITLE])
+    title = title[:_LONGEST_TITLE]
+    alike = reader.resembling(title)
     for article in alike:
         if article.title.casefold() != title.casefold():
             continue

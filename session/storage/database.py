@@ -153,7 +153,7 @@ _MOST_BYTES = 2**31 - 1
 """As a limit, SQLite takes this for the maximum with which it was compiled."""
 _DAMAGE = re.compile(
     "malformed|no such (table|column|collation)|values were supplied|already exists|constraint "
-    "failed|datatype mismatch|integer overflow|too big|UTF-8"
+    "failed|datatype mismatch|integer overflow|too big|UTF-8|cannot hold BLOB"
 )
 """Parts of SQLite's messages about a file that was damaged or changed by hand."""
 

@@ -2,6 +2,9 @@
 then."""
 
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ import scipy.special
 
 from tests.commands import ROOT, python
 from tests.model.conftest import needs_jit
+from wikitopics.model import kernels
 from wikitopics.model.kernels import digamma, exp_digamma_first, log_first
 from wikitopics.model.minibatch import Entries, Minibatch
 from wikitopics.model.mixture_kernels import of_one_topic
@@ -59,6 +63,25 @@ def test_a_cache_folder_that_is_given_is_used(tmp_path):
         "from wikitopics.model.kernels import digamma; digamma(1.0)", NUMBA_CACHE_DIR=str(folder)
     )
     assert list(folder.rglob("*.nbi"))
+
+
+def test_kernels_that_threads_define_at_once_are_all_in_the_folder(monkeypatch):
+    folders = []
+    config = SimpleNamespace(CACHE_DIR="another")
+
+    def njit(**_):
+        def decorate(function):
+            time.sleep(0.002)
+            folders.append(config.CACHE_DIR)
+            return function
+
+        return decorate
+
+    monkeypatch.setattr(kernels, "_numba", lambda: SimpleNamespace(config=config, njit=njit))
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(kernels.kernel, [len] * 40))
+    assert folders == [kernels.cache_folder() or ""] * 40
+    assert config.CACHE_DIR == "another"
 
 
 def test_other_users_of_numba_keep_their_own_cache(tmp_path, monkeypatch):

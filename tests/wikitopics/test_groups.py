@@ -193,6 +193,7 @@ def test_hidden_topics_are_no_topics_of_a_table(notes, labels, cli):
         (pd.Series(["one"] * 100), ValueError, "groups: 100 values for 120 documents"),
         (pd.DataFrame({"a": [1]}), TypeError, "groups must be a column"),
         ({"n1": "one"}, TypeError, "groups must be a column"),
+        ({"one", "two"}, TypeError, "groups must be a column"),
         ("label", TypeError, "groups must be a column"),
         (7, TypeError, "groups must be a column"),
         (np.zeros((120, 2)), ValueError, "groups: "),

@@ -181,6 +181,8 @@ def test_python_has_the_same_and_every_other_article_can_be_asked_for(cli, title
     assert len(set(page_ids.tolist())) == 380
     with pytest.raises(wt.SessionError, match=r"is called 'Subject 9'(;|$)"):
         session.similar("Subject 9")
+    with pytest.raises(wt.SessionError, match=r"is called 'Subject x{247}'$"):
+        session.similar("Subject " + "x" * 10**6)
     with pytest.raises(TypeError, match=r"limit must be a whole number, not 2\.5"):
         session.similar("Subject 3 / 203", 2.5)
     # However many others have the same proportions.

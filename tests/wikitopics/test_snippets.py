@@ -2,6 +2,7 @@
 not: in what is handed on."""
 
 import base64
+import contextlib
 import json
 import re
 import sqlite3
@@ -228,3 +229,18 @@ def test_a_colour_may_lack_documents_of_the_map(tmp_path):
     for some in (values.where(values < 5), values[:5]):
         with pytest.warns(UserWarning, match="color: 115 of 120 documents have no value"):
             session.map(color=some)
+
+
+def test_a_session_without_snippets_has_nothing_of_a_text_at_any_time(tmp_path):
+    marked = [f"{MARK} {text}" for text in TEXTS]
+    session = learn(marked, session=tmp_path / "n.db", vocabulary=WORDS, snippets=False)
+    learn(marked[:60], session=session.path, add=True, ids=range(200, 260), snippets=False)
+    file = session.path.read_bytes()
+    assert MARK.encode() not in file
+    packed = [place for place in range(len(file)) if file.startswith(b"\x78", place)]
+    beginnings = []
+    for place in packed:
+        with contextlib.suppress(zlib.error):  # no such stream begins here
+            unpacker = zlib.decompressobj()
+            beginnings.append(unpacker.decompress(file[place : place + 4096], 4096))
+    assert not any(MARK.encode() in beginning for beginning in beginnings)

@@ -185,7 +185,14 @@ def _counted(argument: str, values: Any) -> csr_array | None:
     if sparse is not None and sparse.issparse(values):
         if values.ndim != 2:
             raise ValueError(f"{argument}: a matrix has a row for each document")
-        matrix = values.tocsr(copy=True)
+        # What stands several times in one place is added up: in a narrow type, it might not fit.
+        own = values.astype(np.result_type(values.dtype, np.int64))  # a copy
+        if hasattr(own, "check_format"):  # SciPy trusts indices, which a damaged file may have
+            try:
+                own.check_format(full_check=True)
+            except ValueError as error:
+                raise ValueError(f"{argument}: the matrix is damaged: {error}") from None
+        matrix = own.tocsr()
     elif isinstance(values, np.ndarray) and values.ndim == 2 and values.dtype.kind in "biufc":
         from scipy.sparse import csr_array
 

@@ -77,6 +77,8 @@ PANEL = 150.0
 """The least width of a topic's bars, in points."""
 ERRORS = 2
 """How many standard errors a band is wide to either side."""
+DATES: Any = date2num(np.array(["0001-01-01", "9999-12-31"], "M8[D]"))  # type: ignore[no-untyped-call]
+"""The first and the last date that an axis may have."""
 DOTTED = 40
 """A line has dots if there are at most so many."""
 PALER = 0.75
@@ -305,7 +307,8 @@ def draw_heat(
     longest = points * max(breadth(line) for label in labels for line in label.splitlines())
     if axes is None:
         column = float(np.clip(longest / 72 + 0.1, 0.6, max(min(1.2, 9 / n_columns), 0.6)))
-        axes = new_axes(2.2 + max(column * n_columns, 2.5), 1.2 + 0.34 * n_rows)
+        slanted = 0.7 * longest / 72 if longest / 72 > column else 0.0  # the height of such names
+        axes = new_axes(2.2 + max(column * n_columns, 2.5), 1.2 + 0.34 * n_rows + slanted)
     paper = paper_of(axes)
     strength = ((shares / (shares.max() or 1)) ** PALER)[:, :, None]
     colours = np.array([to_rgb(colour_of[number]) for number in shown])[:, None, :]
@@ -385,6 +388,7 @@ def draw_over_time(
     leave_grid(axes)
     axes.set_ylim(bottom=0)
     axes.margins(x=0.01)
+    axes.set_xlim(np.clip(axes.get_xlim(), *DATES))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.6g}%"))
     locator: Any = AutoDateLocator()  # type: ignore[no-untyped-call]
     axes.xaxis_date()

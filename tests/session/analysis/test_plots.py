@@ -212,6 +212,33 @@ def test_groups_of_all_kinds_are_columns(notes, groups):
     axes.figure.canvas.draw()
 
 
+def test_long_names_of_groups_have_room_above_few_rows(notes):
+    names = [f"a group with a long name {number}" for number in range(60)]
+    groups = np.array(names)[np.arange(len(TEXTS)) % len(names)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        axes = notes.plot_heat(groups)
+        axes.figure.canvas.draw()
+    assert axes.get_window_extent().height > 30
+    top = axes.figure.bbox.y1
+    assert all(label.get_window_extent().y1 <= top for label in axes.get_xticklabels())
+
+
+@pytest.mark.parametrize(
+    "dates",
+    [
+        pd.PeriodIndex(["0001", "9999"], freq="Y"),
+        pd.PeriodIndex(["9999", "9999"], freq="Y"),
+        pd.PeriodIndex(["0001-01-01", "0001-01-03"], freq="D"),
+        pd.PeriodIndex(["9999-12-30", "9999-12-31"], freq="D"),
+    ],
+    ids=str,
+)
+def test_lines_may_reach_to_the_first_and_the_last_date_of_all(notes, dates):
+    axes = notes.plot_over_time(dates.repeat(len(TEXTS) // len(dates)))
+    axes.figure.canvas.draw()
+
+
 def test_lines_over_time_are_the_table_with_bands(notes):
     decades = np.arange(len(TEXTS)) // 30 * 10 + 1980
     frame = notes.over_time(decades)

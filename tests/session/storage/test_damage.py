@@ -10,6 +10,7 @@ import os
 import random
 import shutil
 import sqlite3
+import zlib
 from dataclasses import replace
 
 import numpy as np
@@ -31,7 +32,8 @@ from wikitopics.tui.follow import Follower
 CASES = int(os.environ.get("WIKITOPICS_DAMAGES", "160"))
 """Ways to damage a file that are tried, out of some thousands; each on a few commands."""
 SHARDS = 8
-EMPTIED = ("not recorded", "have no places yet")
+HOSTILE_SIGNS = "\0\x1b\x9b\u202e"
+EMPTIED = ("not recorded", "have no places yet", "keeps none", "and a text", "is called 'aaa-1'")
 """What is said of a session that kept too little."""
 COMMANDS = """
 status | status --json | topics | topics --json --top 40 --model scvb0 | articles --topic 0
@@ -293,6 +295,11 @@ def face(path):
             with contextlib.suppress(wikitopics.SessionError):  # an empty table is no damage
                 session.proportions(model)
             session.infer(["aaa aab aac", ""], model)
+            with contextlib.suppress(wikitopics.SessionError):  # the same
+                session.topics(model, frame=True)
+            for shown in (session.find("aaa", model=model), session.explain("aaa aab", model)):
+                assert repr(shown)
+                assert not set(shown._repr_html_() or "") & set(HOSTILE_SIGNS)
         assert repr([session, session.status(), session.articles(limit=500)])
 
 
@@ -302,6 +309,8 @@ def check(cli, path, command):
         (look if command == ["LOOK"] else face)(path)
         return
     out = path.with_name("out")
+    if out.is_dir():
+        shutil.rmtree(out)
     out.unlink(missing_ok=True)
     places = {"TEXT": path.with_name("text"), "OUT": out, "SESSION": path, "TITLE": "document 100"}
     words = [places.get(word, word) for word in command]
@@ -312,6 +321,8 @@ def check(cli, path, command):
     if outcome.code == 0:
         if "json" in command or "--json" in command:
             strict(outcome.out)
+        elif command[0] != "export":
+            assert not set(outcome.out) & set(HOSTILE_SIGNS)
         return
     # A damaged setting may name another source or file, which is another matter than damage.
     moved = command[0] == "train" and outcome.code == 2
@@ -478,6 +489,98 @@ def test_more_reference_articles_than_are_ever_kept_are_damage(cli, whole, home,
     too_many = Block.concatenate([articles] * (5000 // len(articles) + 1))
     sql(path, "UPDATE reference SET documents = ?", too_many.to_bytes())
     one_line(cli("topics"), 5, "damaged", "reference has over 5,000 articles")
+
+
+SHOWING_SNIPPETS = """
+find aaa | find aaa --json | articles --topic 0 | articles --topic 0 --json | similar aaa-1 --json
+export articles --snippets | export articles --snippets --format json --all | export proxann -o OUT
+export map --format html --snippets -o OUT | topics | topics name --command true | report -o OUT
+export articles --snippets --format xlsx -o OUT | FACE | LOOK
+"""
+
+
+def packed(lines):
+    return zlib.compress("\n".join(lines).encode("utf-8", "surrogatepass"))
+
+
+def rows_of_snippets():
+    """What the table of snippets may be replaced with: (what it is, its rows)."""
+    good = packed(["a snippet"] * 64)
+    one = {
+        "too few": (63, good),
+        "too many": (65, good),
+        "none": (0, packed([""])),
+        "more than are read": (2049, packed([""] * 2049)),
+        "huge number": (2**62, good),
+        "bomb": (64, zlib.compress(b"x" * 10**8)),
+        "bomb of lines": (64, zlib.compress(b"\n" * 10**8)),
+        "too long": (1, packed(["x" * 301])),
+        "cut": (64, good[:-4]),
+        "twice": (64, good * 2),
+        "no text": (1, packed(["\ud800"])),
+        "no stream": (64, b"text"),
+        "text": (64, "text"),
+        "null": (64, None),
+    }
+    for name, (number, data) in one.items():
+        yield name, [(1, number, data)]
+    for first in (2**62, 2**63 - 1, 0, -5):
+        yield f"begins at {first}", [(first, 64, good)]
+    yield "overlapping", [(first, 64, good) for first in range(1, 100)]
+    signs = ("a\0b", "\x1b]0;own\x07", "a\u202eb", "<script>alert(1)</script>", "a\rb\x85\u2028c")
+    signs += ("=1+1", "$\\frac{", "[red][/x]", "e" + "\u0301" * 299, "\U0001f600" * 300, "   ")
+    for text in signs:
+        yield f"{text:.10}", [(1, 200, packed([text] * 200))]
+
+
+@pytest.fixture(scope="module")
+def with_snippets(tmp_path_factory):
+    from wikitopics.cli import run
+
+    folder = tmp_path_factory.mktemp("snippets")
+    texts = [
+        {"text": f"beginning {n} " + f"aaa aab {'aac aad' * (n % 2)} " * 5} for n in range(100)
+    ]
+    lines = [json.dumps({**text, "title": f"aaa-{n}"}) for n, text in enumerate(texts)]
+    (folder / "texts.jsonl").write_text("\n".join(lines))
+    (folder / "words.txt").write_text("aaa\naab\naac\naad\n")
+    given = ["--texts", folder / "texts.jsonl", "--vocab", folder / "words.txt", "--passes", 1]
+    models = ["--model", "scvb0:topics=2", "--model", "hdp:topics=4"]
+    session = folder / "texts.db"
+    command = ["train", "--source", "texts", *given, *models, "--session", session]
+    assert run([str(word) for word in command]) == 0
+    return session
+
+
+def test_damage_of_snippets_is_answered_cleanly(cli, with_snippets, home):
+    home.mkdir()
+    path = home / "default.db"
+    chance = random.Random(20)
+    commands = [
+        command.split()
+        for line in SHOWING_SNIPPETS.strip().splitlines()
+        for command in line.split(" | ")
+    ]
+    unclean = []
+    for name, rows in rows_of_snippets():
+        for command in chance.sample(commands, min(len(commands), CASES // 40)):
+            shutil.copy(with_snippets, path)
+            with contextlib.closing(sqlite3.connect(path)) as db, db:
+                db.execute("DELETE FROM snippets")
+                db.executemany("INSERT INTO snippets VALUES (?, ?, ?)", rows)
+            try:
+                check(cli, path, command)
+            except Exception as error:  # noqa: BLE001 (they are told all at once)
+                unclean.append(f"{name!r}, by {' '.join(command)}: {error!r}")
+    assert unclean == []
+
+
+def test_numbers_of_words_that_are_blobs_are_damage(cli, with_snippets, home, one_line):
+    home.mkdir()
+    shutil.copy(with_snippets, home / "default.db")
+    sql(home / "default.db", "UPDATE articles SET words = CAST(words AS BLOB) WHERE seq = 50")
+    one_line(cli("find", "aaa"), 5, "damaged")
+    one_line(cli("similar", "aaa-1"), 5, "damaged")
 
 
 def test_damage_of_added_texts_and_of_seeds_is_answered_cleanly(cli, home, tmp_path):

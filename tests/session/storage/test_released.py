@@ -273,6 +273,25 @@ def test_a_full_disk_leaves_it_as_it_was(seen, released, monkeypatch):
     assert seen(released) == before
 
 
+def test_what_came_later_works_as_far_as_the_session_has_what_it_takes(cli, released, one_line):
+    session = wikitopics.open(released)
+    for model in MODELS:
+        word = session.topics(model)[0].words[0]
+        found = session.find(word, model=model)
+        assert found.topics
+        assert all(document.snippet is None for document in found.documents)
+        (painted,) = session.explain(f"unknown {word}", model).words
+        assert painted.word == word
+        assert len(session.topics(model, frame=True)) == len(session.topics(model))
+        assert all(article.snippet is None for article in session.articles(0, model=model))
+        n_documents = session.proportions(model)[0].shape[0]
+        assert session.by(["all"] * n_documents, model=model)["documents"].eq(n_documents).all()
+        assert cli.json("find", word, "--model", model)["topics"]
+    one_line(cli("export", "articles", "--snippets"), 2, "no snippets")
+    one_line(cli("export", "proxann", "-o", released.with_name("p")), 1, "this session keeps none")
+    assert version(released) == FIRST_RELEASED
+
+
 def test_only_train_does_it_and_says_so(cli, counted_here, released):
     assert cli("topics", "rename", "2", "fish").code == cli("topics", "hide", "1").code == 0
     assert cli("train", "--topics", "9").code == 2

@@ -263,6 +263,27 @@ def test_what_cannot_be_learnt_is_one_line(path, arguments, error, says):
     assert not path.exists()
 
 
+@pytest.mark.parametrize("part", ["indices", "indptr"])
+@pytest.mark.parametrize("compressed", [sparse.csr_array, sparse.csc_array, sparse.csr_matrix])
+@pytest.mark.parametrize("wrong", [10**6, -7])
+def test_a_matrix_from_a_damaged_file_is_refused(compressed, part, wrong):
+    matrix = compressed(np.ones((3, 3), int))
+    getattr(matrix, part)[1] = wrong
+    with pytest.raises(ValueError, match="texts: the matrix is damaged: ind"):
+        kept(matrix)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int32"])
+def test_counts_in_one_place_are_added_up_whatever_their_type(dtype):
+    most = np.iinfo(dtype).max // 2 + 1
+    places = ([0, 0, 1], [1, 1, 2])
+    matrix = sparse.coo_array((np.array([most, most - 1, 1], dtype), places), shape=(2, 3))
+    _, ((ids, counts), _) = kept(matrix)
+    assert (ids.tolist(), counts.tolist()) == ([1], [2 * most - 1])
+    assert matrix.nnz == 3
+    assert matrix.dtype == dtype
+
+
 def test_as_many_texts_are_held_out_as_asked(path):
     assert learn(held_out=0.25, **QUICK).status().held_out == 30
     assert learn(held_out=0.25, **QUICK).status().held_out == 30
