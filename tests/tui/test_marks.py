@@ -138,7 +138,7 @@ async def test_the_bar_of_an_article_begins_with_its_largest_topic(shown, live):
         article = listed.rows[0]
         line = listed.parts(article, listed.width)
         ((topic, part),) = ((k, part) for model, k, part in article.topics if model == "lda")
-        bar = [(sign, ink) for sign, ink in line if sign in "▏▎▍▌▋▊▉█"]
+        bar = [(sign, ink) for sign, ink in line if sign and sign in "▏▎▍▌▋▊▉█"]
         whole_cells = int(part * MIX)
         ink = area_ink("area", app.latest.areas_of("lda")[topic].number)
         assert bar[:whole_cells] == [("█", ink)] * whole_cells
@@ -206,7 +206,11 @@ async def test_the_card_has_titles_in_a_line_or_articles_one_per_line(shown, liv
         first, second = "[/x] [bold red]not bold[/]", "bell\\x07 escape\\x1b[31m red"
         assert lines(12)[1] == f" articles {first} · {second}"
         assert len(lines(12)) == 12
-        assert [line[6:] for line in lines(19)[11:14]] == ["about it", first, second]
+        assert [line[6:] for line in lines(19)[11:14]] == [
+            "about it (typical, share)",
+            first,
+            second,
+        ]
         assert all(cell_len(line) <= 70 for height in (12, 19) for line in lines(height))
         card.show_articles(articles[2:3] * 2)
         assert lines(12)[1] == " articles two\\x0alines\\x09tab"

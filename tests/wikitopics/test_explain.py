@@ -34,9 +34,19 @@ def test_words_come_from_the_topics_of_their_subjects(home):
     )
     frame = pd.DataFrame(explained.words)
     assert list(frame) == ["start", "end", "word", "topic", "probability"]
+
+
+@pytest.mark.interop
+def test_a_notebook_shows_it_painted(home):
+    pytest.importorskip("jinja2")
+    session = learn()
+    explained = session.explain(TEXTS[0])
     html = explained._repr_html_()
-    assert html.count("<mark") == 7 + len(explained.topics)
+    assert html.count("<mark") == len(explained.words) + len(explained.topics)
     assert f"{explained.words[0].probability:.0%}" in html
+    topic = explained.topics[0].topic
+    session.rename(topic, "Waters & <more>")
+    assert "Waters &amp; &lt;more&gt;" in session.explain(TEXTS[0])._repr_html_()
 
 
 def test_markup_is_removed_and_places_are_in_the_prose(home):
@@ -67,7 +77,6 @@ def test_a_name_given_meanwhile_is_told(home, cli):
     cli("topics", "rename", topic, "Waters & <more>", "--session", "notes")
     explained = session.explain(TEXTS[0])
     assert explained.topics[0].name == "Waters & <more>"
-    assert "Waters &amp; &lt;more&gt;" in explained._repr_html_()
 
 
 def test_what_is_no_text_is_refused(home):

@@ -319,7 +319,9 @@ def test_a_level_that_there_is_not_is_refused(notes, labels):
         notes.by(labels, level="words")
 
 
+@pytest.mark.interop
 def test_axes_that_are_none_are_refused(notes, labels):
+    pytest.importorskip("matplotlib")
     axes = [None, None]
     for draw in (notes.plot_topics, notes.plot_curve, lambda ax: notes.plot_heat(labels, ax)):
         with pytest.raises(TypeError, match=r"ax must be the Axes of matplotlib .* \(list\)"):

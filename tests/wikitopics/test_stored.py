@@ -297,6 +297,7 @@ def test_the_model_is_exported_as_its_ending_says(notes, tmp_path):
     assert "tinfo" in json.loads((tmp_path / "pages.ldavis.json").read_text())
 
 
+@pytest.mark.interop
 def test_the_report_is_a_page(notes, tmp_path):
     pytest.importorskip("jinja2")
     notes.report(tmp_path / "page.html")
@@ -336,6 +337,7 @@ def test_proportions_are_a_table_by_id_and_top_words_by_topic(notes):
         notes.top_words(n=0)
 
 
+@pytest.mark.interop
 def test_a_notebook_shows_tables_that_load_nothing_with_everything_escaped(notes, tmp_path):
     pytest.importorskip("jinja2")
     topics = notes.topics()

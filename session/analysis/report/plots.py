@@ -77,7 +77,7 @@ PANEL = 150.0
 """The least width of a topic's bars, in points."""
 ERRORS = 2
 """How many standard errors a band is wide to either side."""
-DATES: Any = date2num(np.array(["0001-01-01", "9999-12-31"], "M8[D]"))  # type: ignore[no-untyped-call]
+DATES: Any = date2num(np.array(["0001-01-01", "9999-12-31"], "M8[D]"))
 """The first and the last date that an axis may have."""
 DOTTED = 40
 """A line has dots if there are at most so many."""
@@ -375,7 +375,7 @@ def draw_over_time(
         # Topics of the same area have the same colour.
         dashes = DASHES[sum(end.colour == colour for end in ends) % len(DASHES)]
         middle = line["period"].dt.start_time + half
-        x: NDArray[np.float64] = date2num(middle.to_numpy())  # type: ignore[no-untyped-call]
+        x: NDArray[np.float64] = date2num(middle.to_numpy())
         shares = line["share"].to_numpy()
         band = ERRORS * line["standard_error"].to_numpy()
         marker = "o" if len(shares) <= DOTTED else ""
@@ -390,10 +390,10 @@ def draw_over_time(
     axes.margins(x=0.01)
     axes.set_xlim(np.clip(axes.get_xlim(), *DATES))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.6g}%"))
-    locator: Any = AutoDateLocator()  # type: ignore[no-untyped-call]
+    locator: Any = AutoDateLocator()
     axes.xaxis_date()
     axes.xaxis.set_major_locator(locator)
-    as_dates: Any = ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]
+    as_dates: Any = ConciseDateFormatter(locator)
     axes.xaxis.set_major_formatter(as_dates)
     note(
         axes,

@@ -238,6 +238,7 @@ def test_titles_alone_are_searched_beyond_the_most_words(session, monkeypatch):
     assert len(session._finder.texts._keys) <= 10
 
 
+@pytest.mark.interop
 def test_a_notebook_marks_the_words_and_escapes_everything_else(session):
     pytest.importorskip("jinja2")
     html = session.find("garden")._repr_html_()

@@ -123,12 +123,14 @@ def test_csv_disarms_formulas_and_nothing_else(cli, hostile, tmp_path):
         "model",
         "topic",
         "proportion",
+        "name",
+        "area_name",
     ]
 
 
 def test_all_adds_the_role_and_the_rest(cli, hostile):
     rows = read_csv(cli("export", "articles", "--all").out)
-    assert list(rows[0])[-1] == "role"
+    assert list(rows[0])[-3:] == ["role", "name", "area_name"]
     assert [row["role"] for row in rows].count("held_out") == 2
     assert len(rows) == len(TITLES) + 2
     assert (rows[1]["title"], rows[0]["topic"]) == ("'=held", "")

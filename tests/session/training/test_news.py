@@ -24,7 +24,7 @@ def monitor(source="texts", crawled=0, measured=UNMEASURED, clock=(0.0,)):
     )
     stream.settings = replace(settings(), source=source)
     feed = SimpleNamespace(activity=Activity())
-    run = SimpleNamespace(stream=stream, feed=feed, busy=False, warnings=[])
+    run = SimpleNamespace(stream=stream, feed=feed, waits_for="", busy=False, warnings=[])
     run.elapsed = lambda: clock[0]
     run.saving_seconds = lambda: 0.0
     run.limits_left = Limits

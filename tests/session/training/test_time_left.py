@@ -204,6 +204,7 @@ class Trainer:
             activity=self.activity, waits_for=None, arrivals=lambda: 0.0, queued=0
         )
         self.run = SimpleNamespace(
+            waits_for="",
             stream=self.stream,
             feed=feed,
             state="running",

@@ -102,7 +102,8 @@ def test_documents_have_their_largest_topic_in_the_order_of_the_texts(path):
     topics = {topic.number: topic for topic in session.topics()}
     for label, row in table.drop("r120").iterrows():
         topic = topics[row.topic]
-        assert row.tolist() == [
+        assert row.snippet == in_order[label]
+        assert row.drop("snippet").tolist() == [
             topic.number,
             topic.name,
             theta.loc[label].max(),
