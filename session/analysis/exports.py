@@ -72,6 +72,8 @@ TYPES: Mapping[str, type] = {
     "titles": str,
     "tokens": int,
     "topic": int,
+    "topic_area": str,
+    "topic_name": str,
     "value": float,
     "word": str,
     "words": int,
@@ -291,8 +293,9 @@ def _always(request: ExportRequest) -> bool:
     optional={
         "role": _with_roles,
         "id": has_ids,
-        "name": _always,
-        "area_name": _always,
+        # Not called as in `topics`, with which queries join this table.
+        "topic_name": _always,
+        "topic_area": _always,
         "snippet": with_snippets,
     },
     everything="include held-out and skipped articles, with a role column",

@@ -123,14 +123,14 @@ def test_csv_disarms_formulas_and_nothing_else(cli, hostile, tmp_path):
         "model",
         "topic",
         "proportion",
-        "name",
-        "area_name",
+        "topic_name",
+        "topic_area",
     ]
 
 
 def test_all_adds_the_role_and_the_rest(cli, hostile):
     rows = read_csv(cli("export", "articles", "--all").out)
-    assert list(rows[0])[-3:] == ["role", "name", "area_name"]
+    assert list(rows[0])[-3:] == ["role", "topic_name", "topic_area"]
     assert [row["role"] for row in rows].count("held_out") == 2
     assert len(rows) == len(TITLES) + 2
     assert (rows[1]["title"], rows[0]["topic"]) == ("'=held", "")

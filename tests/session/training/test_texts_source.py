@@ -72,8 +72,8 @@ def test_every_document_once_with_its_id_also_when_the_run_is_resumed(cli, docs)
     header = "page_id,title,revision_id,words,model,topic,proportion"
     some = cli("export", "articles")
     all_ = cli("export", "articles", "--all")
-    assert some.out.startswith(f"{header},id,name,area_name\n")
-    assert all_.out.startswith(f"{header},role,id,name,area_name\n")
+    assert some.out.startswith(f"{header},id,topic_name,topic_area\n")
+    assert all_.out.startswith(f"{header},role,id,topic_name,topic_area\n")
     left_out = f"{status['held_out']} held-out documents left out; --all writes them\n"
     assert (some.err, all_.err) == (left_out, "")
     about = [row for k in range(3) for row in cli.json("articles", "--topic", k)]
