@@ -16,8 +16,10 @@ from typing import get_args
 
 import click
 import numpy as np
+import pandas as pd
 import pytest
 
+import wikitopics as wt
 from tests.commands import ROOT, python
 from tests.session.rows import sql
 from wikitopics.cli import run, wikitopics
@@ -307,6 +309,7 @@ def test_the_notebook_is_kept_as_it_was_run():
 def test_python_for_other_programs_runs():
     for program in ("duckdb", "gensim", "polars", "pyarrow", "pyLDAvis"):
         pytest.importorskip(program)
+    wt.train(pd.read_csv("reviews.csv")["review"], "my-reviews", progress=False)
     run_through(ROOT / "docs" / "exports.md")
     assert Path("demo.html").is_file()
 
