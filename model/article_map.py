@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.kernels import kernel, part
+from wikitopics.compiled import kernel, part
 from wikitopics.model.minibatch import Floats, Ids, Vector
 from wikitopics.model.near import NOBODY, Index, Rows, nearest
 

@@ -26,8 +26,9 @@ import math
 
 import numpy as np
 
+from wikitopics.compiled import kernel
 from wikitopics.model.hdp_kernels import HDPCorpus, HDPLimits, Tables
-from wikitopics.model.kernels import digamma, dot, kernel
+from wikitopics.model.kernels import digamma, dot
 from wikitopics.model.minibatch import Counts, Entries, Floats, Ids, Vector
 
 

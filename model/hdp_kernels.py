@@ -46,14 +46,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from wikitopics.compiled import kernel, part
 from wikitopics.model.kernels import (
     add_lines,
     dot,
     exp_digamma_first,
-    kernel,
     log_first,
     longest_of,
-    part,
 )
 from wikitopics.model.minibatch import Entries, Floats, Ids, Occurrences, Vector
 

@@ -28,15 +28,14 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from scipy.special import gammaln, polygamma, psi
 
+from wikitopics.compiled import kernel, part
 from wikitopics.model.kernels import (
     LANES,
     add_lines,
     dot_lines,
     exp_digamma_first,
-    kernel,
     longest_of,
     padded,
-    part,
 )
 from wikitopics.model.lambda_ import WORD_BLOCK, Lambda, Statistics
 from wikitopics.model.minibatch import Entries, Floats, Indices, Occurrences, Threads, Vector, Words

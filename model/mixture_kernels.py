@@ -13,7 +13,8 @@ import math
 
 import numpy as np
 
-from wikitopics.model.kernels import exp_of, kernel, log_first
+from wikitopics.compiled import kernel
+from wikitopics.model.kernels import exp_of, log_first
 from wikitopics.model.minibatch import Entries, Floats
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.kernels import kernel
+from wikitopics.compiled import kernel
 from wikitopics.model.minibatch import Floats, Ids
 
 LEAST = 0.005

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.kernels import add_lines, kernel
+from wikitopics.compiled import kernel
+from wikitopics.model.kernels import add_lines
 from wikitopics.model.minibatch import Entries, Floats, Ids, Minibatch, Threads, Vector
 
 WEIGHT_SHAPE = 2.0

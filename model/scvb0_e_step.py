@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import psi
 
-from wikitopics.model.kernels import add_lines, dot, kernel, longest_of, padded, part
+from wikitopics.compiled import kernel, part
+from wikitopics.model.kernels import add_lines, dot, longest_of, padded
 from wikitopics.model.lambda_ import Lambda, Statistics
 from wikitopics.model.minibatch import (
     Entries,

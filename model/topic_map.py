@@ -13,8 +13,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from wikitopics.compiled import kernel
 from wikitopics.model.article_map import aligned
-from wikitopics.model.kernels import kernel
 from wikitopics.model.lands import stretched
 from wikitopics.model.minibatch import Ids
 from wikitopics.model.topic_tsne import FIRST_ROUNDS, ROUNDS, places

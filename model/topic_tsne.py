@@ -9,8 +9,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from wikitopics.compiled import kernel
 from wikitopics.model.distances import classical_scaling
-from wikitopics.model.kernels import kernel
 
 Floats = NDArray[np.float64]
 Topics = NDArray[np.int64]

@@ -14,8 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from wikitopics.compiled import is_compiling
 from wikitopics.crawler.source import Activity
-from wikitopics.model.kernels import is_compiling
 from wikitopics.session import sources
 from wikitopics.session.errors import NotNow, Say, SessionError
 from wikitopics.session.options import PASSES

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wikitopics.compiled import nothing_kept
 from wikitopics.crawler.page import SourceInfo
 from wikitopics.crawler.source import Activity, Asked, Identity, PageKind, Source, SourceKind
 from wikitopics.extra import DASK
 from wikitopics.model import Minibatch, OnlineModel
 from wikitopics.model.allocation import DirichletAllocation
 from wikitopics.model.coherence import Occurrences
-from wikitopics.model.kernels import nothing_kept
 from wikitopics.model.minibatch import Threads
 from wikitopics.model.relevance import RELEVANCE
 from wikitopics.session import sources

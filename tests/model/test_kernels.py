@@ -13,7 +13,7 @@ import scipy.special
 
 from tests.commands import ROOT, python
 from tests.model.conftest import needs_jit
-from wikitopics.model import kernels
+from wikitopics import compiled
 from wikitopics.model.kernels import digamma, exp_digamma_first, log_first
 from wikitopics.model.minibatch import Entries, Minibatch
 from wikitopics.model.mixture_kernels import of_one_topic
@@ -49,7 +49,7 @@ def test_kernels_work_where_no_cache_can_be_written(tmp_path, monkeypatch):
     (tmp_path / "a file").touch()
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     code = (
-        "from wikitopics.model.kernels import cache_folder; from wikitopics.model.kernels import "
+        "from wikitopics.compiled import cache_folder; from wikitopics.model.kernels import "
         "digamma; print(cache_folder(), digamma(1.0) < 0)"
     )
     blocked = str(tmp_path / "a file")
@@ -77,10 +77,10 @@ def test_kernels_that_threads_define_at_once_are_all_in_the_folder(monkeypatch):
 
         return decorate
 
-    monkeypatch.setattr(kernels, "_numba", lambda: SimpleNamespace(config=config, njit=njit))
+    monkeypatch.setattr(compiled, "_numba", lambda: SimpleNamespace(config=config, njit=njit))
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(kernels.kernel, [len] * 40))
-    assert folders == [kernels.cache_folder() or ""] * 40
+        list(pool.map(compiled.kernel, [len] * 40))
+    assert folders == [compiled.cache_folder() or ""] * 40
     assert config.CACHE_DIR == "another"
 
 

@@ -93,7 +93,7 @@ def _installation() -> Iterator[Check]:
         if "extra ==" not in need:  # packages of extras need not be installed
             package = re.split(r"[^\w.-]", need, maxsplit=1)[0]
             yield _tried(package, importlib.metadata.version, package)
-    from wikitopics.model.kernels import cache_folder
+    from wikitopics.compiled import cache_folder
 
     folder = cache_folder()
     if folder is None:

@@ -8,7 +8,7 @@ from numba.core import event
 
 from tests.commands import python
 from tests.waiting import until
-from wikitopics.model.kernels import is_compiling
+from wikitopics.compiled import is_compiling
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.request import TrainRequest
 

@@ -1,0 +1,114 @@
+"""Numba: kernels are compiled when first called, cached on disk, and release the GIL.
+
+The first start after an installation takes a while to compile; the screen asks `is_compiling`, so
+that it can say so. numba is loaded when the first kernel is defined, not with this module. With
+NUMBA_DISABLE_JIT=1 every kernel runs as plain Python.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar, cast
+
+F = TypeVar("F", bound=Callable[..., Any])
+ROOMS = ("model", "vocab")
+"""Where the kernels are."""
+
+# LLVM's flags by which sums may be reordered and multiplications fused with additions; NaN and
+# infinity keep their meaning.
+FAST_MATH = {"reassoc", "contract", "nsz", "arcp"}
+SETTINGS = {"nogil": True, "error_model": "numpy", "fastmath": FAST_MATH, "no_cfunc_wrapper": True}
+
+_compilations: list[object] = []  # under way
+_decorating = Lock()
+
+
+def is_compiling() -> bool:
+    """Whether any thread is compiling. Loading a kernel from its cache does not count."""
+    return bool(_compilations)
+
+
+@cache
+def cache_folder() -> str | None:
+    """The folder where compiled kernels are kept for the next start, created if necessary; None if
+    none is writable."""
+    import platformdirs
+
+    folder = os.environ.get("NUMBA_CACHE_DIR")
+    try:
+        if not folder:
+            # A folder for exactly these sources: numba does not notice changes in a kernel that is
+            # called by another.
+            sources = hashlib.sha256()
+            package = Path(__file__).parent
+            for room in ROOMS:
+                for source in sorted((package / room).rglob("*.py")):
+                    sources.update(source.read_bytes())
+            name = sources.hexdigest()[:12]
+            folder = f"{platformdirs.user_cache_dir('wikitopics')}/numba/{name}"
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError):  # RuntimeError: there is no home folder
+        return None
+    return folder if os.access(folder, os.W_OK | os.X_OK) else None
+
+
+def nothing_kept() -> bool:
+    """Whether the next start would find no kernels in `cache_folder`, as after an installation."""
+    folder = cache_folder()
+    return folder is not None and not any(Path(folder).rglob("*.nbi"))
+
+
+@cache
+def _numba() -> Any:
+    """numba, which from now on reports when it compiles."""
+    import numba
+    from numba.core import event
+
+    class Compilations(event.Listener):
+        def on_start(self, event: object) -> None:
+            _compilations.append(event)
+
+        def on_end(self, event: object) -> None:
+            _compilations.pop()
+
+    event.register("numba:compile", Compilations())  # type: ignore[no-untyped-call]
+    return numba
+
+
+def kernel(function: F) -> F:
+    """Compile a function for the CPU; its callers may run it on several threads at once.
+
+    It is always inlined. Otherwise a kernel called by others would exist on its own and in each
+    caller, with sums in different orders, and which version ran would depend on what was compiled
+    and what was cached.
+    """
+    return _compiled(function, forceinline=True)
+
+
+def part(function: F) -> F:
+    """A step of one kernel, written separately for readability and compiled as part of that kernel.
+
+    It takes less time to compile than a kernel of its own. Never pass a kernel a number that starts
+    as a literal, as in ``n = 0``: the kernel would be compiled twice, for 0 and for all numbers.
+    """
+    return _compiled(function, inline="always")
+
+
+def _compiled(function: F, **inlining: Any) -> F:
+    numba = _numba()
+    folder = cache_folder()
+    # Numba chooses the folder when it decorates; other users of numba in this process keep theirs.
+    # One thread at a time: otherwise a kernel could get the folder that another thread restores.
+    with _decorating:
+        before = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = folder or ""
+        try:
+            compiled = numba.njit(cache=bool(folder), **SETTINGS, **inlining)(function)
+        finally:
+            numba.config.CACHE_DIR = before
+    return cast(F, compiled)
