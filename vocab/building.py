@@ -11,6 +11,7 @@ from itertools import pairwise
 from numbers import Real
 from typing import Any, Self, SupportsIndex
 
+from wikitopics.vocab.counting import words_of
 from wikitopics.vocab.rules import Rule
 from wikitopics.vocab.segmenters import VocabularyError
 from wikitopics.vocab.stop_words import (
@@ -166,7 +167,7 @@ def build_vocabulary(
         return not recipe.fault_of(word.decode())
 
     counted = (
-        _counted(recipe, recipe.rule.words(document), says_something) for document in documents
+        _counted(recipe, words, says_something) for words in words_of(recipe.rule, documents)
     )
     return best_words(counted, recipe, size=size, max_candidates=max_candidates, asked=asked)
 

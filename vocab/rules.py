@@ -44,10 +44,22 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Final, Literal, Self
 
 from wikitopics.vocab import segmenters
+from wikitopics.vocab.characters import (
+    DOT_ABOVE,
+    GERSHAYIM,
+    INVISIBLE,
+    IS_APOSTROPHE,
+    IS_LEFT_OUT,
+    IS_TO_COMPOSE,
+    IS_UPPER,
+    NON_JOINER,
+    ONLY_BETWEEN_LETTERS,
+    SEPARATES,
+    kind,
+)
 
 NEWEST = 2
 """The newest rule of languages with spaces between words."""
@@ -81,14 +93,6 @@ FORM = (
 # Rule 1.
 
 _ASCII = bytes(range(128))
-INVISIBLE = frozenset(
-    "\u00ad\u061c\u200b\u200e\u200f"
-    "\u202a\u202b\u202c\u202d\u202e"
-    "\u2060\u2061\u2062\u2063\u2064"
-    "\u2066\u2067\u2068\u2069\ufeff"
-)
-"""Marks of where a line may break, or of a direction. They do not separate words: the crawler
-leaves them out."""
 
 
 def _lower_or_space(byte: int) -> int:
@@ -169,54 +173,16 @@ def _keeping(kept: bytes, table: bytes) -> bytes:
 
 _LETTERS_AND_APOSTROPHES = _keeping(_APOSTROPHE, _LETTERS)
 _WITH_DIGITS = _keeping(_DIGITS, _LETTERS_AND_APOSTROPHES)
-_APOSTROPHES = frozenset("\u2019\u02bc\u05f3")
-_DOT_ABOVE = "\u0307"
-_DOTTED_I = "i" + _DOT_ABOVE
+_DOTTED_I = "i" + DOT_ABOVE
 """What the lower case of a dotted capital I (U+0130) is, where it is not composed."""
-_GERSHAYIM = "\u05f4".encode()
-_NON_JOINER = "\u200c".encode()
-_EDGES = (b" ", _APOSTROPHE, _GERSHAYIM, _NON_JOINER)
+_GERSHAYIM = GERSHAYIM.encode()
+_EDGES = (b" ", _APOSTROPHE, _GERSHAYIM, NON_JOINER.encode())
 """All that a text has besides letters, once its other characters are spaces: a mark beside one of
 these is not between two letters."""
-_JOINER = "\u200d"
-_LEFT_OUT = INVISIBLE.union("\u034f\u0640", map(chr, range(0xFE00, 0xFE10)))
 _HEBREW = b"\xd7"
 """The first of the two bytes of every Hebrew letter."""
-_MOST_CHARACTERS = 1 << 14
-"""The most characters whose kinds are remembered."""
-
-# What is to be done about a character beyond ASCII, as bits of a number; 0 for a plain letter,
-# which stays as it is. Only _IS_UPPER and _IS_TO_COMPOSE can be set together.
-_SEPARATES = 1
-_IS_APOSTROPHE = 2
-_IS_LEFT_OUT = 4
-_ONLY_BETWEEN_LETTERS = 8
-_IS_UPPER = 16
-_IS_TO_COMPOSE = 32
-"""It may have to be composed with others, or to be cut off from the beginning of a word."""
-_INSTEAD = {_SEPARATES: " ", _IS_APOSTROPHE: "'", _IS_LEFT_OUT: ""}
-
-
-@lru_cache(_MOST_CHARACTERS)
-def _kind(char: str) -> int:
-    if char in _APOSTROPHES:
-        return _IS_APOSTROPHE
-    if char in _LEFT_OUT:
-        return _IS_LEFT_OUT
-    if char.encode() in _EDGES:
-        return _ONLY_BETWEEN_LETTERS
-    is_mark = unicodedata.category(char).startswith("M")
-    if is_mark or char == _JOINER:
-        return _IS_TO_COMPOSE
-    if not char.isalpha():
-        return _SEPARATES
-    kind = 0
-    if char.lower() != char:
-        kind |= _IS_UPPER
-    is_part_of_korean_syllable = "\u1100" <= char <= "\u11ff"
-    if is_part_of_korean_syllable or not unicodedata.is_normalized("NFC", char):
-        kind |= _IS_TO_COMPOSE
-    return kind
+_INSTEAD = {SEPARATES: " ", IS_APOSTROPHE: "'", IS_LEFT_OUT: ""}
+"""What takes the place of characters of some kinds."""
 
 
 def _words_with_marks(text: str, language: str, digits: bool) -> list[bytes]:
@@ -225,16 +191,16 @@ def _words_with_marks(text: str, language: str, digits: bool) -> list[bytes]:
     ``language``: one of `LANGUAGES`, "" for all others. ``digits``: whether words may hold digits.
     """
     # Whether an I has a dot can be seen only once the I and the dot are composed.
-    if language in DOTTED or _DOT_ABOVE in text:
+    if language in DOTTED or DOT_ABOVE in text:
         text = unicodedata.normalize("NFC", text)
     data = text.encode("utf-8", "replace")
     others: dict[str, int] = {}  # the kinds of the characters beyond ASCII
     is_ascii = len(data) == len(text)
     if not is_ascii:
         beyond_ascii = set(data.translate(None, delete=_ASCII).decode())
-        others = {char: _kind(char) for char in beyond_ascii}
+        others = {char: kind(char) for char in beyond_ascii}
         data = _replaced(
-            data, {char: _INSTEAD[kind] for char, kind in others.items() if kind in _INSTEAD}
+            data, {char: _INSTEAD[bits] for char, bits in others.items() if bits in _INSTEAD}
         )
         if b'"' in data and any("\u05d0" <= char <= "\u05ea" for char in others):
             data = _with_gershayim(data)
@@ -244,12 +210,12 @@ def _words_with_marks(text: str, language: str, digits: bool) -> list[bytes]:
     data = data.translate(table)
     # By now all kinds of apostrophes are one. They and the other marks that belong to a word only
     # between two letters separate words elsewhere.
-    for char, kind in others.items():
-        if kind == _ONLY_BETWEEN_LETTERS:
+    for char, bits in others.items():
+        if bits == ONLY_BETWEEN_LETTERS:
             data = _between_letters(data, char.encode())
     cut_short = CUT_SHORT.get(language, frozenset())
     data = _between_letters(data, _APOSTROPHE, cut_short)
-    if any(kind & _IS_UPPER for kind in others.values()):
+    if any(bits & IS_UPPER for bits in others.values()):
         # The lower case of İ is an i and a dot above, of which the i stays.
         data = data.decode().lower().replace(_DOTTED_I, "i").encode()
     words = data.split()
@@ -258,7 +224,7 @@ def _words_with_marks(text: str, language: str, digits: bool) -> list[bytes]:
         words = [word.removesuffix(possessive) for word in words]
     if digits:  # a word has a letter, too
         words = [word for word in words if word.strip(_DIGITS + _APOSTROPHE)]
-    if any(kind & _IS_TO_COMPOSE for kind in others.values()):
+    if any(bits & IS_TO_COMPOSE for bits in others.values()):
         return _composed(words)
     return words
 
@@ -400,9 +366,13 @@ class Rule:
         if self.of_titles:
             titles = [line for line in text.split("\n") if self.is_word(line)]
             return [title.encode("utf-8", "replace") for title in titles]
+        return self.words_between_spaces(self.spaced(text))
+
+    def spaced(self, text: str) -> str:
+        """The text with spaces between its words, if its language writes none."""
         if self.number == BY_DICTIONARY:
-            text = segmenters.spaced_text(text, self.language)
-        return self.words_between_spaces(text)
+            return segmenters.spaced_text(text, self.language)
+        return text
 
     def split(self, text: str) -> list[str]:
         """The same words as text, not bytes."""
@@ -455,7 +425,7 @@ def may_be_in_word(char: str, rule: Rule) -> bool:
     if rule.number == 1:
         return char.isalpha() or char in INVISIBLE
     if not char.isascii():
-        return _kind(char) != _SEPARATES
+        return kind(char) != SEPARATES
     return char.isalpha() or char in "'\"" or (rule.digits and char.isdigit())
 
 

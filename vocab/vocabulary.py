@@ -5,14 +5,15 @@ import hashlib
 import os
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from wikitopics.vocab.counting import Counted, WordCounter, words_of
 from wikitopics.vocab.rules import NEWEST, SIGN, Rule, is_printable, rule_of
 from wikitopics.vocab.segmenters import VocabularyError as VocabularyError
 from wikitopics.vocab.stop_words import ENGLISH_STOP_WORDS, fault_of
@@ -44,18 +45,19 @@ class Lexicon:
         """All words so far, by number."""
         return tuple(self._numbers)
 
-    def count(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """(ids, counts) as `Vocabulary.count`, but of every word."""
-        words = Counter(word.decode("utf-8") for word in self._rule.words(text))
-        count_of: dict[int, int] = {}
-        for word, count in words.items():
-            if len(word) <= self._rule.longest:
-                next_number = len(self._numbers)
-                number = self._numbers.setdefault(word, next_number)  # a known word keeps its own
-                count_of[number] = count
-        ids = sorted(count_of)
-        counts = [count_of[id] for id in ids]
-        return np.array(ids, np.int32), np.array(counts, np.int32)
+    def count_all(self, texts: Iterable[str]) -> Iterator[Counted]:
+        """The words of each text as `Vocabulary.count_all`, but every word."""
+        for found in words_of(self._rule, texts):
+            words = Counter(word.decode("utf-8") for word in found)
+            count_of: dict[int, int] = {}
+            for word, count in words.items():
+                if len(word) <= self._rule.longest:
+                    next_number = len(self._numbers)
+                    number = self._numbers.setdefault(
+                        word, next_number
+                    )  # a known one keeps its own
+                    count_of[number] = count
+            yield _counted(count_of)
 
 
 _DATA = resources.files("wikitopics.vocab") / "data"
@@ -91,15 +93,11 @@ class Vocabulary:
         self.rule = Rule.parse(rule) if isinstance(rule, str) else rule
         """The word rule; ``str`` gives "1", "2", or "2" and a language."""
         self.words: tuple[str, ...] = _checked(words, self.rule, origin, first, strict)
-        # A word's number is its id plus 1, so that 0 is none: `count` filters out whatever is
-        # false, such as the None of an unknown word.
-        self._numbers = {
-            word.encode("utf-8"): number for number, word in enumerate(self.words, start=1)
-        }
+        self._ids = {word.encode("utf-8"): id for id, word in enumerate(self.words)}
         # A misread spelling stands for its word, unless the vocabulary has that spelling as a word.
-        for number, word in enumerate(self.words, start=1):
-            self._numbers.setdefault(self.rule.misread(word).encode("utf-8"), number)
-        self._lengths = {} if self.rule.of_titles else _lengths(self._numbers)
+        for id, word in enumerate(self.words):
+            self._ids.setdefault(self.rule.misread(word).encode("utf-8"), id)
+        self._lengths = {} if self.rule.of_titles else _lengths(self._ids)
         self.fingerprint: str = hashlib.sha256("\n".join(self.words).encode("utf-8")).hexdigest()
         """SHA-256 (hexadecimal) of the newline-joined words. It does not cover the rule: compare
         that too."""
@@ -169,10 +167,10 @@ class Vocabulary:
 
     def id_of(self, word: str) -> int | None:
         """The id of a word as `split` gives it; None if the vocabulary does not have it."""
-        number = self._numbers.get(word.encode("utf-8", "replace"))
-        if number is None or self.words[number - 1] != word:
+        id = self._ids.get(word.encode("utf-8", "replace"))
+        if id is None or self.words[id] != word:
             return None
-        return number - 1
+        return id
 
     def __len__(self) -> int:
         return len(self.words)
@@ -267,25 +265,39 @@ class Vocabulary:
         scikit-learn's CountVectorizer."""
         words = []
         for word in self._read(text):
-            number = self._numbers.get(word)
-            words.append(word.decode("utf-8") if number is None else self.words[number - 1])
+            id = self._ids.get(word)
+            words.append(word.decode("utf-8") if id is None else self.words[id])
         return words
 
-    def count(self, text: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def count(self, text: str) -> Counted:
         """Count the vocabulary's words in ``text``. A word counted in a phrase is not counted by
         itself.
 
         Returns (ids, counts): the ids found, ascending and each once, and how often each occurs (at
         least 1). Both arrays are empty if none occurs.
         """
-        found = map(self._numbers.get, self._read(text))  # None for an unknown word
-        known = filter(None, found)
-        numbers, counts = np.unique(np.fromiter(known, dtype=np.int32), return_counts=True)
-        return numbers - np.int32(1), counts.astype(np.int32)
+        return next(self.count_all([text]))
 
-    def count_tokens(
-        self, tokens: Iterable[str] | Mapping[str, int]
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def count_all(self, texts: Iterable[str]) -> Iterator[Counted]:
+        """What `count` returns for each text: sooner than one by one."""
+        if self.rule.of_titles or self.rule.tokens:
+            return map(self._count_tokens_in, texts)
+        return self._counter.count(texts)
+
+    @cached_property
+    def _counter(self) -> WordCounter:
+        return WordCounter(self.rule, self._ids)
+
+    def _count_tokens_in(self, text: str) -> Counted:
+        """What `count` returns, for a rule of titles or tokens."""
+        if self.rule.of_titles:
+            return self.count_tokens(self.rule.split(text))
+        token = text.strip()
+        if token in self:
+            return self.count_tokens([token])
+        return next(self._counter.count([text]))
+
+    def count_tokens(self, tokens: Iterable[str] | Mapping[str, int]) -> Counted:
         """Count the vocabulary's words among tokens that are taken as they are: nothing is split,
         folded or joined. A mapping has the count of each token.
 
@@ -293,12 +305,10 @@ class Vocabulary:
         """
         counts_of: Counter[int] = Counter()
         for token, count in Counter(tokens).items():
-            number = self._numbers.get(token.encode("utf-8", "replace"))
-            if number is not None and count > 0:
-                counts_of[number - 1] += count
-        ids = sorted(counts_of)
-        counts = [min(counts_of[id], _MOST_COUNT) for id in ids]
-        return np.array(ids, np.int32), np.array(counts, np.int32)
+            id = self._ids.get(token.encode("utf-8", "replace"))
+            if id is not None and count > 0:
+                counts_of[id] = min(counts_of[id] + count, _MOST_COUNT)
+        return _counted(counts_of)
 
     def _read(self, text: str) -> Iterable[bytes]:
         """The words of a text, with known phrases as one; a text that is a known token is one."""
@@ -307,11 +317,18 @@ class Vocabulary:
         words = self.rule.words(text)
         if not self._lengths:
             return words
-        return _joined(words, self._lengths, self._numbers)
+        return _joined(words, self._lengths, self._ids)
 
     def n_words_in(self, text: str) -> int:
         """How many words a text has, in the vocabulary or not."""
         return len(self.rule.words(text))
+
+
+def _counted(count_of: Mapping[int, int]) -> Counted:
+    """The ids of words, ascending, and their counts."""
+    ids = sorted(count_of)
+    counts = [count_of[id] for id in ids]
+    return np.array(ids, np.int32), np.array(counts, np.int32)
 
 
 def explained(vocabulary: Vocabulary, word: str, reason_against: Callable[[str], str]) -> str:

@@ -28,7 +28,7 @@ from wikitopics.session.storage.proportions import Proportions
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from wikitopics.session.storage.block import Counted
+    from wikitopics.vocab.counting import Counted
 
 EXPERIMENT = Experiment("similar", "whether the other half of an article is found")
 LEARNT = 30_000

@@ -18,9 +18,9 @@ from wikitopics.session.errors import SessionError
 from wikitopics.session.options import LINKS, TOKENS
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
 from wikitopics.session.storage.articles import RECENT_ARTICLES
-from wikitopics.session.storage.block import Counted
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.wording import snippet_shown
+from wikitopics.vocab.counting import Counted
 
 MOST_TOPICS = 8
 """The most topics of a text."""

@@ -19,9 +19,9 @@ from wikitopics.session.naming import shown_words
 from wikitopics.session.options import LINKS
 from wikitopics.session.records import SNAPSHOT_WORDS
 from wikitopics.session.settings import load_model
-from wikitopics.session.storage.block import Counted
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.counting import Counted
 from wikitopics.vocab.vocabulary import VocabularyError
 
 _ANCHOR = re.compile(r"<a\s[^<>]*+>", re.IGNORECASE)
@@ -68,7 +68,7 @@ def words_of(vocabulary: Vocabulary, texts: Iterable[str]) -> list[Counted]:
     """The known words of each text. Raises `BadUsage` if nothing here separates the words of its
     language."""
     try:
-        return [vocabulary.count(text) for text in texts]
+        return list(vocabulary.count_all(texts))
     except VocabularyError as error:
         raise BadUsage(str(error)) from None
 

@@ -17,9 +17,9 @@ from wikitopics.model.states import TINY
 from wikitopics.session.analysis.areas import atlas
 from wikitopics.session.analysis.inference import saved_model, theta_of
 from wikitopics.session.errors import BadUsage, errors_of
-from wikitopics.session.storage.block import Counted
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.counting import Counted
 from wikitopics.vocab.positions import known_words
 from wikitopics.vocab.vocabulary import VocabularyError
 

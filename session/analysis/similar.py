@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow
 from wikitopics.session.sources import described, noun, singular
-from wikitopics.session.storage.block import Counted, from_zero, gather
+from wikitopics.session.storage.block import from_zero, gather
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.recorded import title_key
+from wikitopics.vocab.counting import Counted
 
 SHRUNK_BY = 30
 """The proportions of an article count as if it had so many more words, with topics as in the

@@ -15,9 +15,7 @@ from wikitopics.session.errors import Damaged
 from wikitopics.session.records import Text
 from wikitopics.session.storage.decoding import from_json, pack_arrays, unpack_arrays
 from wikitopics.session.wording import LONGEST_SNIPPET
-
-Counted = tuple[NDArray[np.int32], NDArray[np.int32]]
-"""The word ids of an article, and their counts."""
+from wikitopics.vocab.counting import Counted
 
 
 @dataclass(frozen=True, slots=True)

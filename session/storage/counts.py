@@ -23,7 +23,6 @@ from wikitopics.session.records import JSON, ArticleRow, Count, PositiveCount, R
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.block import (
     Block,
-    Counted,
     ascends,
     from_zero,
     narrow,
@@ -33,6 +32,7 @@ from wikitopics.session.storage.database import SMALL, WITH_REFERENCE, closed_on
 from wikitopics.session.storage.decoding import MOST_WORD_BYTES, pack_arrays, unpack_arrays, whole
 from wikitopics.session.storage.opened import OpenedSession
 from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.counting import Counted
 
 MOST_BLOCKS = 10_000_000
 """The most rows of `kept_counts` and of `blocks`: one per minibatch."""

@@ -138,12 +138,12 @@ def count_pages(
     snippets = tuple(map(snippet_of, texts)) if keeps_snippets else None
     if isinstance(vocabulary, Rule):
         lexicon = Lexicon(vocabulary)
-        counted = [lexicon.count(text) for text in texts]
+        counted = list(lexicon.count_all(texts))
         return Block.of_pages(pages, counted, lexicon.words, snippets)
     if rule.tokens:
         counted = [vocabulary.count_tokens(tokens_in(text)) for text in texts]
     else:
-        counted = [vocabulary.count(text) for text in texts]
+        counted = list(vocabulary.count_all(texts))
     return Block.of_pages(pages, counted, snippets=snippets)
 
 

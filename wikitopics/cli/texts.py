@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from wikitopics.crawler.page import Markup
     from wikitopics.session.analysis.find import Found
-    from wikitopics.session.storage.block import Counted
     from wikitopics.session.storage.reader import SessionReader
+    from wikitopics.vocab.counting import Counted
 
 _MOST = 32 * 2**20
 """The largest text, in bytes."""

@@ -25,6 +25,7 @@ from wikitopics.vocab.building import (
     build_vocabulary,
     document_limit,
 )
+from wikitopics.vocab.counting import Counted
 from wikitopics.vocab.rules import Rule, tokens_in
 from wikitopics.vocab.stop_words import STOP_WORDS
 from wikitopics.vocab.vocabulary import VocabularyError
@@ -228,11 +229,12 @@ def words_built(texts: Iterable[str], recipe: VocabularyRecipe) -> Vocabulary:
 
 def known_words(vocabulary: Vocabulary, texts: Iterable[str]) -> Iterator[int]:
     """How many words of the vocabulary each text has."""
-    for text in texts:
-        if vocabulary.rule.tokens:
-            _, counts = vocabulary.count_tokens(tokens_in(text))
-        else:
-            _, counts = vocabulary.count(text)
+    counted: Iterator[Counted]
+    if vocabulary.rule.tokens:
+        counted = map(vocabulary.count_tokens, map(tokens_in, texts))
+    else:
+        counted = vocabulary.count_all(texts)
+    for _, counts in counted:
         yield int(counts.sum())
 
 

@@ -16,12 +16,12 @@ from wikitopics.session.analysis.listing import Article
 from wikitopics.session.analysis.map_contents import map_contents
 from wikitopics.session.analysis.painted import PaintedText, Painter
 from wikitopics.session.analysis.similar import Neighbour, Recorded
-from wikitopics.session.storage.block import Counted
 from wikitopics.session.storage.counts import KeptCounts
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.stored.arguments import whole, wrong_type
 from wikitopics.stored.given import Given, check_text
 from wikitopics.stored.opening import SessionFile
+from wikitopics.vocab.counting import Counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from wikitopics.session.storage.block import Counted
 from wikitopics.stored.arguments import cell, check_collection, wrong_type
+from wikitopics.vocab.counting import Counted
 from wikitopics.vocab.rules import is_printable
 
 if TYPE_CHECKING:
