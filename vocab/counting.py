@@ -46,8 +46,9 @@ def separated(rule: Rule, texts: Sequence[str]) -> tuple[Bytes, Offsets]:
     ends = np.empty(n_texts + 1, np.int64)
     is_rare = np.empty(n_texts, np.bool_)
     tables = _tables(1 if rule.number == 1 else 2, rule.language, rule.digits)
-    while (row := kernels.separate(data, offsets, tables.arrays, words, ends, is_rare)) >= 0:
-        tables.add(row)
+    if not kernels.separate(data, offsets, tables.arrays, words, ends, is_rare):
+        tables.add({ord(char) >> 8 for text in spaced for char in set(text)})
+        kernels.separate(data, offsets, tables.arrays, words, ends, is_rare)
     if not is_rare.any():
         return words[: ends[-1]], ends
     parts = []

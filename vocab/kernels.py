@@ -231,9 +231,9 @@ def separate(
     words: Bytes,
     ends: Offsets,
     is_rare: NDArray[np.bool_],
-) -> int:
-    """Separate the words of each text, as rule 1 or 2 does; returns the number of a row that the
-    `Characters` lack, in which case nothing is done, otherwise -1.
+) -> bool:
+    """Separate the words of each text, as rule 1 or 2 does; returns whether the `Characters` have
+    the rows of all that is in them: otherwise it has to be done again.
 
     ``words`` must have room for twice the data and two bytes for each text. ``is_rare``, (texts,),
     tells which texts have something that this does not know; they get no words.
@@ -242,12 +242,9 @@ def separate(
     for text in range(len(offsets) - 1):
         ends[text] = end
         is_rare[text] = False
-        start = end
-        """Where the current word begins."""
-        segment = end
-        """Where the part of it behind the last apostrophe begins."""
-        mark = 0
-        """What stays in the word if a letter follows."""
+        start = end  # where the current word begins
+        segment = end  # where the part of it behind its last apostrophe begins
+        mark = 0  # what belongs to the word if a letter follows
         is_odd = False
         has_hebrew_letter = False
         at = offsets[text]
@@ -278,7 +275,7 @@ def separate(
                 at += _size_at(data, at)
                 row = characters.row_of[char >> 8]
                 if row < 0:
-                    return char >> 8
+                    return False
                 kind = int(characters.kinds[row, char & 0xFF])
                 lower = int(characters.lower[row, char & 0xFF])
             if kind & IS_LEFT_OUT:
@@ -332,7 +329,7 @@ def separate(
         if is_rare[text]:
             end = ends[text]
     ends[len(offsets) - 1] = end
-    return -1
+    return True
 
 
 _FIRST_HASH = np.uint64(14695981039346656037)

@@ -5,7 +5,7 @@ text in one language has some twenty of the 4,352 rows.
 """
 
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from threading import Lock
 from typing import NamedTuple
@@ -109,7 +109,7 @@ class CharacterTables:
             possessive=np.frombuffer(possessive, np.uint8),
             digits=digits,
         )
-        self.add(0)
+        self.add([0])
         kinds = self.arrays.kinds[0, :128]
         lower = self.arrays.lower[0, :128]
         is_simple = (lower < 128) & (kinds & ~np.uint16(BEGINS_WORDS | IS_CASED) == 0)
@@ -118,40 +118,39 @@ class CharacterTables:
         quick[kinds & SEPARATES > 0] = 0
         self.arrays.quick[:128] = quick
 
-    def add(self, row: int) -> None:
-        """Add the characters ``256 * row`` and the 255 further ones, and their lower case."""
+    def add(self, rows: Iterable[int]) -> None:
+        """Add the characters ``256 * row`` and the 255 further ones of these rows, and their lower
+        case."""
         with self._growing:
-            waiting = [row]
-            while waiting:
-                lower = self._add_one(waiting.pop())
-                for other in {char >> 8 for char in lower}:
-                    if self.arrays.row_of[other] < 0:
-                        waiting.append(other)
+            missing = {row for row in rows if self.arrays.row_of[row] < 0}
+            lower: dict[int, list[int]] = {}
+            while missing:
+                row = missing.pop()
+                lower[row] = [self._lower(char) for char in _chars(row)]
+                for other in {char >> 8 for char in lower[row]}:
+                    if other not in lower and self.arrays.row_of[other] < 0:
+                        missing.add(other)
+            if lower:
+                self._add_new(lower)
 
-    def _add_one(self, row: int) -> list[int]:
-        """The lower case of a row that is added."""
+    def _add_new(self, lower: Mapping[int, Sequence[int]]) -> None:
+        """Add rows, given as the lower case of their characters."""
+        kinds = [[self._kind(char) for char in _chars(row)] for row in lower]
+        classes = [[_last_class(number) for number in numbers] for numbers in lower.values()]
         old = self.arrays
-        if old.row_of[row] >= 0:
-            return []
-        chars = [chr(number) for number in range(row << 8, (row + 1) << 8)]
-        kinds = [self._kind(char) for char in chars]
-        lower = [self._lower(char) for char in chars]
-        last_parts = [unicodedata.normalize("NFD", chr(number))[-1] for number in lower]
-        combining = [unicodedata.combining(part) for part in last_parts]
         pairs = old.pairs
-        if not self._letters_only and row and not len(pairs):
+        if not self._letters_only and not len(pairs) and set(lower) != {0}:
             pairs = composing_pairs()
         row_of = old.row_of.copy()
-        row_of[row] = len(old.kinds)
+        row_of[list(lower)] = np.arange(len(lower)) + len(old.kinds)
         # What another thread is reading stays as it is.
         self.arrays = old._replace(
             row_of=row_of,
-            kinds=np.vstack([old.kinds, np.array([kinds], np.uint16)]),
-            lower=np.vstack([old.lower, np.array([lower], np.int32)]),
-            combining=np.vstack([old.combining, np.array([combining], np.uint8)]),
+            kinds=np.vstack([old.kinds, np.array(kinds, np.uint16)]),
+            lower=np.vstack([old.lower, np.array(list(lower.values()), np.int32)]),
+            combining=np.vstack([old.combining, np.array(classes, np.uint8)]),
             pairs=pairs,
         )
-        return lower
 
     def _lower(self, char: str) -> int:
         if self._dotted and char == "I":
@@ -201,6 +200,16 @@ class CharacterTables:
         if len(char.lower()) == 1:
             return 0
         return ADDS_DOT if char == _DOTTED_CAPITAL_I else IS_RARE
+
+
+def _chars(row: int) -> list[str]:
+    return [chr(number) for number in range(row << 8, (row + 1) << 8)]
+
+
+def _last_class(number: int) -> int:
+    """The combining class of a character, or of its last mark."""
+    parts = unicodedata.normalize("NFD", chr(number))
+    return unicodedata.combining(parts[-1])
 
 
 @lru_cache(1)

@@ -22,6 +22,7 @@ from wikitopics.session.storage.snippets import snippet_of
 from wikitopics.session.training.rates import RateMeter
 from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied, Workers
 from wikitopics.vocab import Vocabulary
+from wikitopics.vocab.counting import Counted
 from wikitopics.vocab.rules import Rule, rule_of, tokens_in
 from wikitopics.vocab.vocabulary import Lexicon
 
@@ -65,9 +66,11 @@ def start_worker(words: Sequence[str], info: SourceInfo, keeps_snippets: bool = 
     global _worker
     signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
     rule = rule_of(words)
-    rule.words("")  # loads the segmenter now: if that fails, no page is to blame
-    has_words = len(words) > len(rule.lines)  # the first rule has no line of its own
-    vocabulary = Vocabulary.from_lines(words) if has_words else rule
+    vocabulary: Vocabulary | Rule = rule
+    if len(words) > len(rule.lines):  # the first rule has no line of its own
+        vocabulary = Vocabulary.from_lines(words)
+    # Loads the segmenter and the kernels now: if that fails, or takes long, no page is to blame.
+    count_texts([""], vocabulary)
     _worker = (vocabulary, info, keeps_snippets)
 
 
@@ -136,15 +139,20 @@ def count_pages(
     else:
         texts = [prose(page, info) for page in pages]
     snippets = tuple(map(snippet_of, texts)) if keeps_snippets else None
+    counted, lexicon = count_texts(texts, vocabulary)
+    return Block.of_pages(pages, counted, lexicon, snippets)
+
+
+def count_texts(
+    texts: Sequence[str], vocabulary: Vocabulary | Rule
+) -> tuple[list[Counted], tuple[str, ...] | None]:
+    """The word counts of each text; and with only a rule, all words."""
     if isinstance(vocabulary, Rule):
         lexicon = Lexicon(vocabulary)
-        counted = list(lexicon.count_all(texts))
-        return Block.of_pages(pages, counted, lexicon.words, snippets)
-    if rule.tokens:
-        counted = [vocabulary.count_tokens(tokens_in(text)) for text in texts]
-    else:
-        counted = list(vocabulary.count_all(texts))
-    return Block.of_pages(pages, counted, snippets=snippets)
+        return list(lexicon.count_all(texts)), lexicon.words
+    if vocabulary.rule.tokens:
+        return [vocabulary.count_tokens(tokens_in(text)) for text in texts], None
+    return list(vocabulary.count_all(texts)), None
 
 
 def skipped(page: Page, reason: str) -> str:
