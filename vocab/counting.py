@@ -40,7 +40,7 @@ def separated(rule: Rule, texts: Sequence[str]) -> tuple[Bytes, Offsets]:
         spaced = [unicodedata.normalize("NFC", text) for text in spaced]
     encoded = [text.encode("utf-8", "replace") for text in spaced]
     offsets = from_zero(map(len, encoded))
-    data = np.frombuffer(b"".join(encoded), np.uint8)
+    data = np.frombuffer(bytearray().join(encoded), np.uint8)
     n_texts = len(texts)
     words = np.empty(2 * len(data) + 2 * n_texts, np.uint8)
     ends = np.empty(n_texts + 1, np.int64)

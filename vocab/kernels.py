@@ -26,7 +26,7 @@ from wikitopics.vocab.characters import (
     ONLY_BETWEEN_LETTERS,
     SEPARATES,
 )
-from wikitopics.vocab.tables import Bytes, Characters, Offsets, WordTable
+from wikitopics.vocab.tables import LONGEST_CUT_SHORT, Bytes, Characters, Offsets, WordTable
 
 _SPACE = 32
 _QUOTE = 0x22
@@ -117,6 +117,20 @@ def _class_at(words: Bytes, at: int, characters: Characters) -> int:
 
 
 @kernel
+def _is_among(number: int, numbers: NDArray[np.int64]) -> bool:
+    """Whether a number is among these, which ascend."""
+    low = 0
+    high = len(numbers)
+    while low < high:
+        middle = (low + high) // 2
+        if numbers[middle] < number:
+            low = middle + 1
+        else:
+            high = middle
+    return low < len(numbers) and bool(numbers[low] == number)
+
+
+@kernel
 def _is_mark_at(words: Bytes, at: int, characters: Characters) -> bool:
     """Whether the character that begins there is a mark, not a letter, with or without marks."""
     is_letter = _kind_at(words, at, characters) & IS_COMPOSED > 0
@@ -135,21 +149,18 @@ def _composes(words: Bytes, start: int, end: int, char: int, characters: Charact
         return True
     while at > start and _is_mark_at(words, at, characters):
         at = _start_before(words, at)
-    pair = _char_at(words, at) << 21 | char
-    place = np.searchsorted(characters.pairs, pair)
-    return bool(place < len(characters.pairs) and characters.pairs[place] == pair)
+    return _is_among(_char_at(words, at) << 21 | char, characters.pairs)
 
 
 @kernel
-def _is_cut_short(words: Bytes, start: int, end: int, cut_short: NDArray[np.uint64]) -> bool:
+def _is_cut_short(words: Bytes, start: int, end: int, cut_short: NDArray[np.int64]) -> bool:
     """Whether these bytes are one of the words that are `cut_short`."""
-    if len(cut_short) == 0 or end - start > 8:
+    if len(cut_short) == 0 or end - start > LONGEST_CUT_SHORT:
         return False
-    number = np.uint64(0)
+    number = 0
     for at in range(start, end):
-        number |= np.uint64(words[at]) << np.uint64(8 * (at - start))
-    place = np.searchsorted(cut_short, number)
-    return bool(place < len(cut_short) and cut_short[place] == number)
+        number = number << 8 | int(words[at])
+    return _is_among(number, cut_short)
 
 
 @kernel
@@ -238,14 +249,17 @@ def separate(
     ``words`` must have room for twice the data and two bytes for each text. ``is_rare``, (texts,),
     tells which texts have something that this does not know; they get no words.
     """
-    end = 0
+    # No literals: kernels that are called with these would be compiled for 0 and False alone, too.
+    zero = int(offsets[0])
+    false = zero > 0
+    end = zero
     for text in range(len(offsets) - 1):
         ends[text] = end
         is_rare[text] = False
         start = end  # where the current word begins
         segment = end  # where the part of it behind its last apostrophe begins
-        mark = 0  # what belongs to the word if a letter follows
-        is_odd = False
+        mark = zero  # what belongs to the word if a letter follows
+        is_odd = false
         has_hebrew_letter = False
         at = offsets[text]
         stop = offsets[text + 1]
@@ -262,12 +276,12 @@ def separate(
                     end += 1
                 start = end
                 segment = end
-                mark = 0
+                mark = zero
                 at += 1
                 continue
             kind = SEPARATES
-            char = _SPACE
-            lower = _SPACE
+            char = zero
+            lower = zero
             if quick == 0:
                 at += 1
             else:
@@ -300,13 +314,13 @@ def separate(
                 end = _ended(words, start, end, is_odd, characters)
                 start = end
                 segment = end
-                is_odd = False
+                is_odd = false
             elif mark:
                 end = _append(words, end, mark)
                 if mark == _APOSTROPHE:
                     segment = end
                     is_odd = True
-            mark = 0
+            mark = zero
             if separates:
                 continue
             if kind & MAY_COMPOSE:

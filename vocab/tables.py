@@ -60,8 +60,8 @@ class Characters(NamedTuple):
     a composed letter, that of its last mark."""
     pairs: NDArray[np.int64]
     """Two characters that NFC makes one, as the first times 2**21 plus the second; ascending."""
-    cut_short: NDArray[np.uint64]
-    """What is a word of its own before an apostrophe, as `packed`."""
+    cut_short: NDArray[np.int64]
+    """What is a word of its own before an apostrophe, as `packed`; ascending."""
     possessive: NDArray[np.uint8]
     """The end of a word that is cut off; empty for none."""
     digits: bool
@@ -71,10 +71,12 @@ class Characters(NamedTuple):
 ROWS = 0x110000 >> 8
 
 
+LONGEST_CUT_SHORT = 7
+
+
 def packed(word: bytes) -> int:
-    """A short word as a number: its first byte lowest."""
-    assert len(word) <= 8
-    return int.from_bytes(word, "little")
+    """A word of at most `LONGEST_CUT_SHORT` bytes as a number."""
+    return int.from_bytes(word, "big")
 
 
 class CharacterTables:
@@ -105,7 +107,7 @@ class CharacterTables:
             lower=np.empty(shape, np.int32),
             combining=np.empty(shape, np.uint8),
             pairs=np.empty(0, np.int64),
-            cut_short=np.array(sorted(map(packed, cut_short)), np.uint64),
+            cut_short=np.array(sorted(map(packed, cut_short)), np.int64),
             possessive=np.frombuffer(possessive, np.uint8),
             digits=digits,
         )
