@@ -198,7 +198,8 @@ MAX_MB = Option(
 THREADS = _count(
     "threads",
     "Threads for the models; their number does not change the result (default: one for each model, "
-    "its replicas included, as far as there are processors).",
+    "its replicas included, as far as there are processors; once all is learnt, one for each "
+    "processor).",
     least=1,
     most=256,
     scope="run",

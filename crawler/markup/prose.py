@@ -81,7 +81,8 @@ EDGES = " \t\r\v\f\xa0\xad\u200b\u200e\u200f\u202a\u202b\u202c\u2060\ufeff"
 """Invisible characters that may surround a line, or the name of a namespace."""
 _NO_TEXT = re.compile(f"[{_MARKUP}{_BLANKS}{_UNSEEN}]")
 _SPACELESS = r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]"
-_WORDS_END = re.compile(f"(?<={_SPACELESS})\u200b|\u200b(?={_SPACELESS})")
+SEPARATES_WORDS = "\u200b"
+_WORDS_END = re.compile(f"(?<={_SPACELESS}){SEPARATES_WORDS}|{SEPARATES_WORDS}(?={_SPACELESS})")
 """In the scripts of Thai, Lao, Burmese and Khmer, words are separated by zero-width spaces."""
 
 
@@ -148,12 +149,14 @@ def _is_prose(text: str, least_words: int | None) -> bool:
 
 def without_invisible(text: str) -> str:
     """The text without invisible characters that would split a word."""
+    if text.isascii():
+        return text
     return _INVISIBLE.sub("", _between_words(text))
 
 
 def _between_words(text: str) -> str:
     """The text with blanks in place of the zero-width spaces that separate words."""
-    return _WORDS_END.sub(" ", text) if "\u200b" in text else text
+    return _WORDS_END.sub(" ", text) if SEPARATES_WORDS in text else text
 
 
 def tidy(text: str) -> str:

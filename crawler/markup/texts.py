@@ -10,7 +10,7 @@ from typing import TypeVar
 from urllib.parse import unquote
 
 from wikitopics.crawler.markup.html import extract_html, html_links
-from wikitopics.crawler.markup.prose import NAMES, without_invisible, words
+from wikitopics.crawler.markup.prose import NAMES, SEPARATES_WORDS, without_invisible, words
 from wikitopics.crawler.markup.wikitext import extract_wikitext, remove_tags, wikitext_links
 from wikitopics.crawler.page import LONGEST_TITLE, Markup, Page, SourceInfo
 
@@ -219,6 +219,14 @@ def _tell_of(seen: Sequence[tuple[Markup, str]], tell: Callable[[str], None]) ->
                 f"whose markup is counted as words: --markup {markup} keeps only the prose"
             )
             return
+
+
+def text_to_count(page: Page, info: SourceInfo) -> str:
+    """`prose`, but plain text may keep invisible characters: those that the rules of words leave
+    out, too."""
+    if page.markup == "text" and SEPARATES_WORDS not in page.text:
+        return page.text
+    return prose(page, info)
 
 
 def prose(page: Page, info: SourceInfo = UNKNOWN) -> str:

@@ -60,7 +60,10 @@ class Block:
         return len(self.titles)
 
     def __getitem__(self, rows: slice) -> "Block":
-        return self.take(np.arange(len(self))[rows])
+        """These articles, without the block's place in the stream."""
+        if rows.step is not None or rows.indices(len(self))[:2] != (0, len(self)):
+            return self.take(np.arange(len(self))[rows])
+        return replace(self, skips={}, position=None, lap=None, warnings=())
 
     def take(self, order: Sequence[int] | NDArray[np.intp]) -> "Block":
         """These articles, in this order."""

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from sqlite3 import Connection
 from typing import Any
 
+from wikitopics.crawler.markup.prose import without_invisible
 from wikitopics.session.errors import Damaged
 from wikitopics.session.records import PositiveCount
 from wikitopics.session.storage.block import Block, check_snippets
@@ -25,9 +26,15 @@ _QUICK = 1
 
 
 def snippet_of(text: str) -> str:
-    """What is kept of a text: its first characters, each white space as one space."""
-    beginning = text.lstrip()[: 4 * LONGEST_SNIPPET]
-    return " ".join(beginning.split())[:LONGEST_SNIPPET].rstrip()
+    """What is kept of a text: its first characters, without invisible ones, each white space as one
+    space."""
+    text = text.lstrip()
+    # Most texts have few white spaces together: less of these has to be split.
+    for most in (LONGEST_SNIPPET + LONGEST_SNIPPET // 4, 4 * LONGEST_SNIPPET):
+        beginning = " ".join(without_invisible(text[:most]).split())
+        if len(beginning) >= LONGEST_SNIPPET:
+            break
+    return beginning[:LONGEST_SNIPPET].rstrip()
 
 
 def insert_snippets(db: Connection, block: Block, first_seq: int) -> None:

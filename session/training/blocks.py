@@ -13,7 +13,7 @@ from functools import partial
 from typing import Literal
 
 from wikitopics.crawler.errors import REST_LEFT_OUT, BadSource, CutOff, Lacking
-from wikitopics.crawler.markup.texts import page_links, prose
+from wikitopics.crawler.markup.texts import page_links, prose, text_to_count
 from wikitopics.crawler.page import Page, Skip, SourceInfo
 from wikitopics.crawler.source import Activity, FetchedPages, Job, Lack, Position, Source, Stretch
 from wikitopics.session.errors import SessionError, errors_of
@@ -23,7 +23,7 @@ from wikitopics.session.training.rates import RateMeter
 from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied, Workers
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.counting import Counted
-from wikitopics.vocab.rules import Rule, rule_of, tokens_in
+from wikitopics.vocab.rules import BY_DICTIONARY, Rule, rule_of, tokens_in
 from wikitopics.vocab.vocabulary import Lexicon
 
 # A job to word counts: the one step where the crawl meets the vocabulary.
@@ -136,8 +136,10 @@ def count_pages(
         texts = ["\n".join(page_links(page, info)) for page in pages]
     elif rule.tokens:
         texts = [page.text for page in pages]
-    else:
+    elif rule.number == BY_DICTIONARY:  # dictionaries are for texts without invisible characters
         texts = [prose(page, info) for page in pages]
+    else:
+        texts = [text_to_count(page, info) for page in pages]
     snippets = tuple(map(snippet_of, texts)) if keeps_snippets else None
     counted, lexicon = count_texts(texts, vocabulary)
     return Block.of_pages(pages, counted, lexicon, snippets)

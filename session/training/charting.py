@@ -24,6 +24,7 @@ from wikitopics.model.article_map import (
     started,
     unpacked,
 )
+from wikitopics.model.minibatch import Threads
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.records import Progress
 from wikitopics.session.storage.places import Layout, rows_of
@@ -55,9 +56,10 @@ class Charting:
         self,
         store: SessionWriter,
         topic_places: Callable[[int], TopicPlaces | None],
+        threads_at_end: int = 1,
     ) -> None:
         """``topic_places``: those of the model of this number as of now, None before its first
-        snapshot."""
+        snapshot. ``threads_at_end``: how many place articles when all is learnt."""
         self._store = store
         self._topic_places = topic_places
         settings = store.settings()
@@ -75,6 +77,8 @@ class Charting:
         """The articles after which each model's topics started over; 0: they have not."""
         self._asked = False
         """Whether somebody has asked for a new layout."""
+        self._one_thread = Threads(1)
+        self._threads_at_end = Threads(threads_at_end)
         for number, spec in enumerate(self._models):
             stored = store.layouts(spec.name)
             self._layouts.append(stored[0] if stored else None)
@@ -161,10 +165,11 @@ class Charting:
             self._layouts[number] = layout
             changes.layouts.append((number, layout))
 
-    def place(self, seconds: float, changes: Changes) -> bool:
+    def place(self, seconds: float, changes: Changes, *, all_learnt: bool = False) -> bool:
         """Place articles that have been committed without a place among the newest landmarks, the
         newest first, for about this long, and at least one block of them; returns whether all have
         one then."""
+        threads = self._threads_at_end if all_learnt else self._one_thread
         end = time.monotonic() + seconds
         all_placed = True
         for number, spec in enumerate(self._models):
@@ -180,7 +185,7 @@ class Charting:
                 if changes.places and time.monotonic() >= end:
                     return False
                 stored = self._store.stored(spec.name, [block])
-                places = landmarks.placed(rows_of(stored.proportions))
+                places = landmarks.placed(rows_of(stored.proportions), threads)
                 first_seq, _ = block
                 changes.places.append((number, first_seq, layout.articles, places))
             all_placed &= len(blocks) < MOST_PLACED

@@ -18,6 +18,8 @@ WHOLE_MINIBATCHES = 8192
 by halves, down to an eighth, so that steps remain small."""
 REPLICATED_TOPICS = 500
 """The most topics of all replicas together, by default."""
+MOST_REPLICATED = 1_000_000
+"""The most documents that replicas read, by default: each takes as long as the model itself."""
 
 
 def default_passes(documents: int) -> int:
@@ -28,9 +30,11 @@ def default_passes(documents: int) -> int:
     return max(1, min(most, passes))
 
 
-def default_replicas(models: Sequence[ModelSpec]) -> int:
+def default_replicas(models: Sequence[ModelSpec], documents: int | None) -> int:
     """The replicas of each of these models, as many as their kinds have by default, unless there
-    are too many topics."""
+    are too many topics or documents; ``documents``: their number, if it is known."""
+    if documents is not None and documents > MOST_REPLICATED:
+        return 0
     topics = sum(spec.topics for spec in models)
     most = min(load_kind(spec.kind).default_replicas for spec in models)
     return min(most, REPLICATED_TOPICS // topics)

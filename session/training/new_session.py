@@ -82,7 +82,7 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
         if values[PASSES.name] > 1:
             sizes = default_batch_sizes(models, sizes, documents)
     if REPLICAS not in request and kind.has_replicas:
-        values[REPLICAS.name] = default_replicas(models)
+        values[REPLICAS.name] = default_replicas(models, size)
     return replace(
         settings,
         values=values,

@@ -94,11 +94,13 @@ def snapshot_due(last: int, before: int, after: int) -> bool:
     """Whether the topics are stored after a minibatch that took ``before`` to ``after`` articles.
 
     ``last``: articles at the last snapshot, 0 before the first. Topics are stored at every
-    doubling, and when the stream has grown by a twentieth or by 10,000 articles.
+    doubling, and when the stream has grown by a twentieth or by 10,000 articles; by a hundredth
+    from a million articles on.
     """
     if doubled(before, after):
         return True
-    return last > 0 and after - last >= min(FURTHEST, GROWTH * last)
+    furthest = max(FURTHEST, last // 100)
+    return last > 0 and after - last >= min(furthest, GROWTH * last)
 
 
 def doubled(before: int, after: int) -> bool:

@@ -59,7 +59,16 @@ class Stream:
     waits_for: str | None = None
     """What training waits for besides the source: nothing."""
 
-    def __init__(self, store: SessionWriter, *, article_limit: int | None, threads: int) -> None:
+    def __init__(
+        self,
+        store: SessionWriter,
+        *,
+        article_limit: int | None,
+        threads: int,
+        threads_at_end: int = 1,
+    ) -> None:
+        """``threads``: how many learn, beside whatever reads the source; ``threads_at_end``: how
+        many infer and place documents when all is learnt."""
         self._store = store
         self.settings: Settings = store.settings()
         self.progress: Progress = store.progress()
@@ -76,8 +85,7 @@ class Stream:
         replicas = [self._all_models[n_models + place :: n_models] for place in range(n_models)]
         self._side_by_side = Threads(threads)
         """For models that learn at the same time."""
-        for model in self._all_models:
-            model.threads = max(1, threads // len(self._all_models))
+        self._set_threads(threads // len(self._all_models))
         self._started_over: set[int] = set()
         """The models whose topics have started over in the present step, by their number."""
         self._changes = Changes()
@@ -87,7 +95,7 @@ class Stream:
         self._held_out = store.held_out()
         self._word_counts = store.word_counts()
         self._curves = Curves(store, self.models, replicas)
-        self._charting = Charting(store, self._curves.topic_places)
+        self._charting = Charting(store, self._curves.topic_places, threads_at_end)
         self.dirty = False
         """Whether a commit would write anything new."""
         if self._curves.reference.to_store is not None:
@@ -117,6 +125,7 @@ class Stream:
         self._learnt = False
         """Whether the models have changed since the last commit."""
         self._threads = threads
+        self._threads_at_end = threads_at_end
         self.next_measurement: int | None = None
         """Articles at the next measurement, unless the source ends earlier."""
         self._expect_measurement()
@@ -145,10 +154,20 @@ class Stream:
         It shares only the store with this stream. A step only reads the store, and only before it
         learns; an abandoned step no longer reads it.
         """
-        stream = Stream(self._store, article_limit=self.article_limit, threads=self._threads)
+        stream = Stream(
+            self._store,
+            article_limit=self.article_limit,
+            threads=self._threads,
+            threads_at_end=self._threads_at_end,
+        )
         for block in self._fed:
             stream.feed(block)
         return stream
+
+    def _set_threads(self, threads: int) -> None:
+        """Let each model use so many threads, at least one."""
+        for model in self._all_models:
+            model.threads = max(1, threads)
 
     @property
     def missing(self) -> int:
@@ -298,7 +317,7 @@ class Stream:
         self.dirty = True
 
     def _place_articles(self) -> None:
-        self._all_placed = self._charting.place(PLACING_SECONDS, self._changes)
+        self._all_placed = self._charting.place(PLACING_SECONDS, self._changes, all_learnt=True)
         self.dirty = True
 
     def ready(self) -> bool:
@@ -387,7 +406,7 @@ class Stream:
         seqs_again = np.empty(0, np.int64)
         if size > len(fresh):
             seqs_again, again = self._reread(size - len(fresh), fresh)
-        batch = Block.concatenate([fresh, again])
+        batch = Block.concatenate([part for part in (fresh, again) if len(part)])
         passes_left = None
         if not len(fresh):
             passes_left = self._untrained / self._documents
@@ -494,7 +513,9 @@ class Stream:
 
     def _infer_again(self) -> None:
         """Infer the next articles again, now that all is learnt."""
+        self._set_threads(self._threads_at_end)
         self.renewal.infer_next(self._changes)
+        self._set_threads(self._threads // len(self._all_models))
         self._all_placed = False
         self.dirty = True
 
