@@ -19,6 +19,8 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 from wikitopics.processes import end_with_parent, start_python
 
+PROTOCOL = 5
+"""Of pickle: arrays and large bytes go into the pipe without being copied first."""
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -122,7 +124,7 @@ class _Worker:
         """Make it call ``fn``."""
         assert self._process.stdin is not None
         try:
-            pickle.dump((fn, args, kwargs or {}), self._process.stdin)  # large bytes are not copied
+            pickle.dump((fn, args, kwargs or {}), self._process.stdin, PROTOCOL)
             self._process.stdin.flush()
         except (OSError, ValueError):  # ValueError: closed by end() in another thread
             raise self._died() from None
@@ -185,11 +187,13 @@ def main() -> None:
         initializer(*args, **kwargs)
         while True:
             fn, args, kwargs = pickle.load(jobs)  # noqa: S301
+            value = None
+            failure = None
             try:
-                answer = pickle.dumps((fn(*args, **kwargs), None))
+                value = fn(*args, **kwargs)
             except Exception as error:  # noqa: BLE001 (it is told to whoever asked)
-                answer = pickle.dumps((None, repr(error)))
-            answers.write(answer)
+                failure = repr(error)
+            pickle.dump((value, failure), answers, PROTOCOL)
             answers.flush()
 
 
