@@ -106,7 +106,7 @@ def _documents() -> Minibatch:
 
 
 MOST_WORKERS = 16
-"""The most workers: each takes 45 MB, and even a few read faster than a model learns."""
+"""The most workers: each takes 75 MB, besides what all share."""
 
 
 @dataclass(frozen=True, slots=True)
