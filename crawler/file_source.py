@@ -2,8 +2,9 @@
 
 Files have their own order, so their first articles are not a fair sample for evaluation. Before the
 lap, the files are read once to the end, and the articles with the smallest hashes of their page ids
-come first in the stream. After that, the files are read in order, without those articles. Input
-that can be read only once is read in its own order.
+come first in the stream. After that, the files are read in order, without those articles, and texts
+are mixed: people sort their tables, and neighbours that are alike mislead a model that learns from
+some documents at a time. Input that can be read only once is read in its own order.
 """
 
 import heapq
@@ -33,6 +34,12 @@ Found = tuple[Page | Skip, Place]
 START: Place = MappingProxyType({})
 BATCH_PAGES = 50
 BATCH_CHARACTERS = 4 << 20
+MIXED_PAGES = 1 << 16
+MIXED_CHARACTERS = 32 << 20
+"""The most texts, and about the most characters, that are mixed: all of most collections."""
+TAKEN = "taken"
+"""The key, in a position, of how many of the texts that are mixed have been handed out. Positions
+of versions up to 1.2.0 lack it: their texts are read in order."""
 _SECONDS_A_BATCH = 1.0
 """Seconds after which a partial batch is handed out: standard input may be slow."""
 _MOST_KEPT = 64 << 20
@@ -174,6 +181,7 @@ class FileSource:
     what: the name of the files for people, while they are read a first time
     held_out: how many articles the trainer will hold out; None: the default, 1000, or a tenth of
         fewer articles
+    seed: how a new session mixes the articles; None: it does not
     resuming: whether to skip the first reading of the files until it turns out to be needed
     """
 
@@ -183,6 +191,7 @@ class FileSource:
         files: PageFiles,
         *,
         held_out: int | None = None,
+        seed: int | None = None,
         resuming: bool = False,
     ) -> None:
         self.activity = Activity(batch_pages=BATCH_PAGES)
@@ -190,6 +199,7 @@ class FileSource:
         files.say = self._tell
         self._what = what
         self._held_out = held_out
+        self._seed = seed
         self._resuming = resuming
         self._background: Background[PageBatch] | None = None
         self._scan: tuple[int, Sequence[Chosen]] | None = None
@@ -271,7 +281,8 @@ class FileSource:
 
     def _start(self, articles: int, chosen: Sequence[Chosen]) -> dict[str, int]:
         """The position before the first article."""
-        return self.files.mark() | {"articles": articles, "first": len(chosen)}
+        start = self.files.mark() | {"articles": articles, "first": len(chosen)}
+        return start if self._seed is None else start | {TAKEN: 0}
 
     def _first(
         self,
@@ -305,7 +316,8 @@ class FileSource:
             return PageBatch(tuple(pages), here, skips, lap)
 
         place: Place | None = None
-        for page, place in self.files.read(position):
+        found = self._mixed(position) if TAKEN in position else self.files.read(position)
+        for page, place in found:
             if not isinstance(page, Page):
                 skips[page] += 1
             elif not page.text or threshold < 0 or page_hash(page.page_id) > threshold:
@@ -320,6 +332,41 @@ class FileSource:
                 began = time.monotonic()
         if place is not None and (pages or skips) and not self.files.closed:
             yield batch(place)
+
+    def _mixed(self, position: Place) -> Iterator[Found]:
+        """What is found after ``position``, in random order: all that is read until there is enough
+        to mix, then what is read after it, and so on."""
+        taken = position[TAKEN]
+        start: Place = position
+        together: list[Page | Skip] = []
+        characters = 0
+        for page, behind in self.files.read(position):
+            together.append(page)
+            characters += len(page.text) if isinstance(page, Page) else 0
+            if len(together) == MIXED_PAGES or characters >= MIXED_CHARACTERS:
+                yield from self._in_random_order(together, taken, start, behind)
+                taken = 0
+                start = behind
+                together = []
+                characters = 0
+        if together and not self.files.closed:
+            yield from self._in_random_order(together, taken, start, behind)
+
+    def _in_random_order(
+        self, together: Sequence[Page | Skip], taken: int, start: Place, behind: Place
+    ) -> Iterator[Found]:
+        """What lies between two places, without the first ``taken``; the place after one of these
+        says how many of them have been taken."""
+        first = start.get("number", 0)
+
+        def key(number: int) -> bytes:
+            return blake2b(f"{self._seed} {first + number}".encode(), digest_size=8).digest()
+
+        order = sorted(range(len(together)), key=key)
+        for done, number in enumerate(order[taken:], taken + 1):
+            is_last = done == len(order)
+            here = {**behind, TAKEN: 0} if is_last else {**start, TAKEN: done}
+            yield together[number], here
 
 
 def _is_full(pages: Sequence[Page]) -> bool:

@@ -409,7 +409,7 @@ class DirichletAllocation(LambdaModel):
         if fresh is None:
             self.started_over_from = 0
             return
-        fresh = fresh[:, mixture.matched(fresh, topics.hat, 0)]  # in the order of the topics
+        fresh = fresh[:, mixture.matched(fresh, topics)]  # in the order of the topics
         fresh *= topics.total_hat.sum() / self.n_topics
         topics.replace(np.arange(self.n_topics), fresh)
         self._count_anew()
@@ -491,11 +491,7 @@ class DirichletAllocation(LambdaModel):
                 self._random,
                 thorough=n_texts >= enough,
             )
-            # Seeds are those of the first topics, so the largest number of a seeded topic tells how
-            # many there are.
-            n_seeded = int(topics.seed_topics.max(initial=-1)) + 1
-            replacements = mixture.matched(fresh, topics.hat, n_seeded)
-            fresh = fresh[:, replacements]  # in the order of the topics
+            fresh = fresh[:, mixture.matched(fresh, topics)]  # in the order of the topics
             # Together the fresh topics get this share of the corpus's words. `hat` is lambda
             # divided by the scale.
             words_of_fresh = largest_share * words / topics.scale

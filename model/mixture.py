@@ -139,20 +139,27 @@ def first_topics(
     return expected
 
 
-def matched(fresh: Floats, topics: Floats, seeded: int) -> NDArray[np.intp]:
-    """(K,) for each of the topics, (W, K), the number of the `fresh` topic that replaces it.
+def matched(fresh: Floats, topics: Lambda) -> NDArray[np.intp]:
+    """(K,) for each of the topics, the number of the ``fresh`` topic, (W, K), that replaces it.
 
-    A topic is replaced by the most similar fresh topic. Each of the first ``seeded`` topics is
-    replaced by the fresh topic of its number, which has the same seeds.
+    A topic is replaced by the most similar fresh topic; a seeded one by that with the largest share
+    of its seeds. That need not be the one that began with them: of few texts, the words of two
+    subjects may change places.
     """
     from scipy.optimize import linear_sum_assignment
 
     leading = np.argsort(-fresh, axis=0)[:LEADING]  # by rank, a word of each fresh topic
-    shares = topics / topics.sum(axis=0)
+    shares = topics.hat / topics.hat.sum(axis=0)
     # [k, l]: the share of topic k that is leading words of fresh topic l.
     alike = np.sum([shares[words].T for words in leading], axis=0)
     _, n_fresh = fresh.shape
-    alike[np.diag_indices(seeded)] += n_fresh  # more than the sum over any other matching
+    of_seeds = fresh[topics.seed_words]
+    of_seeds = of_seeds / np.maximum(of_seeds.sum(axis=1, keepdims=True), TINY)
+    sums = np.zeros_like(alike)
+    np.add.at(sums, topics.seed_topics, of_seeds)
+    sizes = np.bincount(topics.seed_topics, minlength=len(alike))
+    # This counts for more than likeness.
+    alike += n_fresh * sums / np.maximum(sizes, 1)[:, None]
     replacements: NDArray[np.intp]
     _, replacements = linear_sum_assignment(alike, maximize=True)
     return replacements

@@ -157,4 +157,6 @@ class Texts(PageKind):
         held_out = asked.held_out
         if BEFORE in identity:
             held_out = 0  # the session keeps those of the first texts
-        return FileSource("texts", files, held_out=held_out, resuming=asked.resuming)
+        return FileSource(
+            "texts", files, held_out=held_out, seed=asked.seed, resuming=asked.resuming
+        )

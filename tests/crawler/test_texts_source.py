@@ -5,18 +5,20 @@ import gzip
 import json
 import os
 import re
+from itertools import pairwise
 
 import pytest
 
 from tests.crawler.dumps import collect, ids, skips
+from wikitopics.crawler import file_source
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.file_source import FileSource, page_hash
 from wikitopics.crawler.texts.documents import TextFiles
 
 
-def texts_source(paths, *, held_out=None, resuming=False):
-    """The documents of the files, as a trainer gets them."""
-    return FileSource("texts", TextFiles(paths), held_out=held_out, resuming=resuming)
+def texts_source(paths, *, held_out=None, seed=None, resuming=False):
+    """The documents of the files in order or, with a seed, as a trainer gets them."""
+    return FileSource("texts", TextFiles(paths), held_out=held_out, seed=seed, resuming=resuming)
 
 
 def json_line(number):
@@ -60,6 +62,56 @@ async def test_the_held_out_come_from_everywhere_and_the_rest_in_order(folder):
     assert batches[-1].lap == 1.0
     _, in_order = await collect(texts_source(paths(folder), held_out=0))
     assert ids(in_order) == good
+
+
+async def test_documents_are_mixed_by_the_seed(folder):
+    _, in_order = await collect(texts_source(paths(folder), held_out=20))
+    orders = []
+    for seed in (1, 1, 2):
+        _, batches = await collect(texts_source(paths(folder), held_out=20, seed=seed))
+        orders.append(ids(batches))
+        assert sorted(orders[-1]) == sorted(ids(in_order))
+        assert orders[-1][:30] == ids(in_order)[:30]  # those that are held out, and some to spare
+        assert skips(batches) == skips(in_order)
+        assert batches[-1].lap == 1.0
+    first, again, other = orders
+    assert first == again != other
+    neighbours = [abs(one - next_one) for one, next_one in pairwise(first[30:])]
+    assert 100 < sum(neighbours) / len(neighbours) < 170  # a third of 400
+
+
+@pytest.mark.parametrize("together", [7, 130, 1000])
+async def test_a_resumed_source_goes_on_in_the_middle_of_what_is_mixed(
+    folder, monkeypatch, together
+):
+    monkeypatch.setattr(file_source, "MIXED_PAGES", together)
+    monkeypatch.setattr(file_source, "BATCH_PAGES", 9)
+    _, batches = await collect(texts_source(paths(folder), seed=5))
+    for number in (1, 6, 7, 8, 20, len(batches) - 1):
+        position = json.loads(json.dumps(dict(batches[number - 1].position)))
+        resumed = texts_source(paths(folder), seed=5, resuming=True)
+        _, rest = await collect(resumed, position)
+        assert ids(rest) == ids(batches[number:])
+        assert skips(rest) == skips(batches[number:])
+        assert rest[-1].lap == 1.0
+
+
+async def test_what_is_mixed_is_bounded_by_its_characters_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(file_source, "MIXED_CHARACTERS", 100)
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps({"text": "x" * 10}) + "\n" for _ in range(35)))
+    _, batches = await collect(texts_source([str(path)], held_out=0, seed=1))
+    found = ids(batches)
+    for start in range(0, 35, 10):
+        assert sorted(found[start : start + 10]) == list(range(start + 1, min(start + 11, 36)))
+    assert found != sorted(found)
+
+
+async def test_a_session_of_an_earlier_version_goes_on_in_order(folder):
+    _, batches = await collect(texts_source(paths(folder)))
+    resumed = texts_source(paths(folder), seed=5, resuming=True)
+    _, rest = await collect(resumed, batches[3].position)
+    assert ids(rest) == ids(batches[4:])
 
 
 def grow(path):

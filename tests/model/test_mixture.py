@@ -8,6 +8,7 @@ import scipy.sparse
 
 from tests.model.conftest import distances, planted
 from wikitopics.model import Minibatch, kinds, mixture, mixture_kernels
+from wikitopics.model.lambda_ import Lambda
 
 
 def learnt(kind, threads=1, *, restored=False):
@@ -195,3 +196,14 @@ def test_topics_whose_prior_is_too_small_for_a_number_are_no_texts():
     model.learn(batch)
     assert model.document_prior().min() == 0
     assert np.allclose(model.infer(batch).sum(axis=1), 1)
+
+
+def test_a_seeded_topic_is_replaced_by_the_fresh_one_that_has_its_seeds():
+    """Also where the subjects of few texts have changed places."""
+    topics = Lambda.of(np.ones((6, 3)), eta=0.1)
+    topics.seed([np.array([0, 1]), np.array([2, 3])])
+    fresh = np.full((6, 3), 0.01)
+    fresh[[2, 3], 0] = 1.0
+    fresh[[4, 5], 1] = 1.0
+    fresh[[0, 1], 2] = 1.0
+    assert mixture.matched(fresh, topics).tolist() == [2, 0, 1]

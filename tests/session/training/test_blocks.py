@@ -156,7 +156,7 @@ WORKER = """
 import os
 from wikitopics.session.training import blocks as counting
 
-def prose(page, info):
+def text_to_count(page, info):
     if "raises" in page.title:
         raise ValueError("not\\nthis one")
     if "kills" in page.title:
@@ -165,7 +165,7 @@ def prose(page, info):
         pass
     return page.text
 
-counting.prose, counting.CALL_SECONDS = prose, 1
+counting.text_to_count, counting.CALL_SECONDS = text_to_count, 1
 counting.start_worker(words, info)
 """
 
