@@ -77,6 +77,8 @@ class Charting:
         """The articles after which each model's topics started over; 0: they have not."""
         self._asked = False
         """Whether somebody has asked for a new layout."""
+        self._rests_until = 0.0
+        """When articles may be placed again while others are learnt, by the monotonic clock."""
         self._one_thread = Threads(1)
         self._threads_at_end = Threads(threads_at_end)
         for number, spec in enumerate(self._models):
@@ -164,6 +166,17 @@ class Charting:
             layout = begun.result()
             self._layouts[number] = layout
             changes.layouts.append((number, layout))
+
+    def place_beside(self, since_last: float, changes: Changes) -> None:
+        """Place some articles beside those that are learnt, now that so many seconds have passed
+        since the last commit: a block of them may take longer than `PLACING` allows, and then none
+        is placed until it does."""
+        began = time.monotonic()
+        if began < self._rests_until:
+            return
+        self.place(min(PLACING * since_last, LONGEST), changes)
+        taken = time.monotonic() - began
+        self._rests_until = began + taken / PLACING
 
     def place(self, seconds: float, changes: Changes, *, all_learnt: bool = False) -> bool:
         """Place articles that have been committed without a place among the newest landmarks, the

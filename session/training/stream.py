@@ -23,7 +23,7 @@ from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.models import model_row, own_part
 from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training import schedule
-from wikitopics.session.training.charting import LONGEST, PLACING, Charting
+from wikitopics.session.training.charting import Charting
 from wikitopics.session.training.curves import Curves
 from wikitopics.session.training.held_out import (
     HeldOut,
@@ -548,7 +548,7 @@ class Stream:
         progress.bytes_read = bytes_read
         self._charting.collect(self._changes)
         since_last = elapsed_seconds - self._committed_seconds
-        self._charting.place(min(PLACING * since_last, LONGEST), self._changes)
+        self._charting.place_beside(since_last, self._changes)
         was_finished = progress.finished
         progress.finished = self.done() and self._ended
         if was_finished:
