@@ -104,7 +104,7 @@ def sentences_of(articles: Iterable[Mapping[str, str]]) -> Sentences:
     )
 
 
-@njit(cache=True)
+@njit
 def _mixed(state: Any) -> Any:
     """A random number of 64 bits for each state: the finalizer of splitmix64."""
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -112,13 +112,13 @@ def _mixed(state: Any) -> Any:
     return state ^ (state >> np.uint64(31))
 
 
-@njit(cache=True)
+@njit
 def _below(number: Any, limit: int) -> Any:
     """A random number of 64 bits as one below the limit, which has at most 32."""
     return np.int64(((number >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
 
 
-@njit(cache=True)
+@njit
 def _draw(
     starts: Any,
     firsts: Any,
@@ -175,7 +175,7 @@ def _draw(
         digests[text] = digest
 
 
-@njit(cache=True)
+@njit
 def _gather(data: Any, starts: Any, chosen: Any, ends: Any, offsets: Any, texts: Any) -> None:
     """Copy the chosen sentences of each text to where it begins in `texts`, by its offset."""
     begin = 0
