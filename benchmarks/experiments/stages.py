@@ -62,7 +62,7 @@ EXPERIMENT = Experiment(
 TOPICS = 100
 COUNTED = 10_000
 """Texts of the stages up to their word counts."""
-LEARNT = 100_000
+LEARNT = 200_000
 """Texts of the session."""
 LONG = 1_200
 """Articles of the dump."""
@@ -159,7 +159,7 @@ def _blocks_of(
         with watch.stage("beginnings"):
             snippets = tuple(map(snippet_of, texts))
         with watch.stage("counting"):
-            counted = [vocabulary.count(text) for text in texts]
+            counted = list(vocabulary.count_all(texts))
         with watch.stage("blocks"):
             blocks.append(Block.of_pages(batch, counted, snippets=snippets))
     return blocks
