@@ -1,5 +1,7 @@
 """Texts made for measuring, and the experiments that measure with them."""
 
+import asyncio
+import io
 import re
 import shutil
 from pathlib import Path
@@ -13,6 +15,7 @@ from benchmarks.experiments import ready_texts as run
 from benchmarks.experiments import stages
 from benchmarks.harness import Unavailable
 from benchmarks.ready_texts import Sentences, sentences_of
+from wikitopics.session.storage.reader import SessionReader
 
 parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is an optional extra")
 
@@ -121,6 +124,34 @@ def test_a_stage_does_not_count_for_the_one_around_it(monkeypatch) -> None:
     # The clock is looked at six times, once at each beginning and each end.
     assert watch.seconds == {"outer": 3.0, "inner": 2.0}
     assert watch.calls == {"outer": 1, "inner": 2}
+
+
+def test_all_that_a_session_passes_is_a_stage(sentences, tmp_path, short_layouts, home) -> None:
+    made, _ = ready_texts.drawn(sentences, 0, 600, seed=0)
+    file = io.BytesIO()
+    parquet.write_table(made, file)
+    counting = stages.Stopwatch()
+    blocks = stages.counted(file.getvalue(), counting)
+    assert sum(map(len, blocks)) == 600
+    assert {"unpacking Parquet", "counting", "blocks back"} <= set(counting.seconds)
+    learning = stages.Stopwatch()
+    path = tmp_path / "texts.db"
+    asyncio.run(stages.learnt(blocks, path, learning))
+    with SessionReader(path) as reader:
+        progress = reader.progress()
+        assert progress.finished
+        assert progress.articles + progress.held_out == 600
+    passed = {
+        "queue",
+        "learning",
+        "measuring",
+        "places on the map",
+        "articles to the session",
+        "beginnings to the session",
+        "all inferred at the end",
+        "new proportions to the session",
+    }
+    assert passed <= set(learning.seconds)
 
 
 def test_the_table_of_stages_has_their_shares() -> None:

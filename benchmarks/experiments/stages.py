@@ -169,7 +169,7 @@ def _handed_over(value: object) -> Any:
     return pickle.loads(pickle.dumps(value))  # noqa: S301 (our own)
 
 
-def _counted(data: bytes, watch: Stopwatch) -> list[Block]:
+def counted(data: bytes, watch: Stopwatch) -> list[Block]:
     """The blocks of a file of texts."""
     vocabulary = Vocabulary.load("english")
     info = SourceInfo("texts", None)
@@ -278,7 +278,7 @@ def _watch_session(watch: Stopwatch, learner: Stream, patches: ExitStack) -> Non
         patches.enter_context(patch.object(owner, attribute, watched))
 
 
-async def _learnt(blocks: Sequence[Block], path: Path, watch: Stopwatch) -> None:
+async def learnt(blocks: Sequence[Block], path: Path, watch: Stopwatch) -> None:
     """Have these blocks queued, learnt and stored as a trainer does it."""
     total = sum(len(block) for block in blocks)
     _created(path, total)
@@ -332,18 +332,18 @@ def ready() -> Figures:
 
     def count() -> Stopwatch:
         watch = Stopwatch()
-        _counted(data, watch)
+        counted(data, watch)
         return watch
 
     counting = _medians(count)
     blocks: list[Block] = []
     for first in range(0, LEARNT, COUNTED):
-        blocks += _counted(_parquet(sentences, first), Stopwatch())
+        blocks += counted(_parquet(sentences, first), Stopwatch())
     learning = Stopwatch()
     with TemporaryDirectory() as folder:
         path = Path(folder) / "texts.db"
         cpu_before = time.process_time()
-        asyncio.run(_learnt(blocks, path, learning))
+        asyncio.run(learnt(blocks, path, learning))
         cpu_seconds = time.process_time() - cpu_before
         session_bytes = path.stat().st_size
     # Landmarks of the map are laid out in a thread of their own.
