@@ -1,13 +1,13 @@
 """Where the time goes from a file to a session: CPU microseconds a document, and MB a second on one
 core, of each stage.
 
-Each stage is a function of the program, called on the same documents in one thread. `ready`: texts
-of 2.8 kB as `benchmarks.ready_texts` makes them, read from Parquet, counted by the shipped
-vocabulary, learnt by a LDA of 100 topics and stored, as those of `--texts` are; `dump`: the real
-articles of experiment `dump`, up to their word counts, from where they go the same way. What a
-stage calls that is a stage of its own does not count for it. Medians of three; the stages from the
-queue on are those of one session of 60,000 documents, in which what is done each time the documents
-double weighs more than in one of millions.
+Each stage is a function of the program, called in one thread on the same documents; what it calls
+that is a stage of its own does not count for it. `ready`: texts of `benchmarks.ready_texts` are
+read from Parquet, counted by the shipped vocabulary, learnt by a LDA of 100 topics and stored, as
+texts of `--texts` are. Up to the word counts, medians of three; from the queue on, one session of
+200,000 texts. Some stages come up with the documents, others with their doublings, or every so
+many: the table has how often, and how long each time takes. `dump`: the real articles of experiment
+`dump`, up to their word counts, from where they go the same way.
 """
 
 from __future__ import annotations
