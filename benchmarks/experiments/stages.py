@@ -33,20 +33,17 @@ from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.ready_texts import Sentences, drawn, sentences_of
 from wikitopics.crawler.dumps.bzip2 import bzip2_blocks
 from wikitopics.crawler.dumps.xml import DumpReader
-from wikitopics.crawler.file_source import BATCH_PAGES, page_hash
 from wikitopics.crawler.markup.texts import prose
 from wikitopics.crawler.page import Page, SourceInfo
-from wikitopics.crawler.source import Activity, FetchedPages, PageBatch, Position
-from wikitopics.crawler.texts.documents import SeenIds
+from wikitopics.crawler.source import Activity, Asked, Job, PageBatch, Position
 from wikitopics.crawler.texts.kinds import Texts
-from wikitopics.crawler.texts.records import document_of
 from wikitopics.session.request import TrainRequest, new_settings
 from wikitopics.session.storage import articles, recorded, snippets
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.snippets import snippet_of
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training import new_session, stream
-from wikitopics.session.training.blocks import CountedJob, Intake, count_job
+from wikitopics.session.training.blocks import PAGES_TOGETHER, CountedJob, Intake, count_job
 from wikitopics.session.training.opening import Opened, warm_up
 from wikitopics.session.training.renewal import LastReading
 from wikitopics.session.training.run import COMMIT_SECONDS
@@ -67,35 +64,34 @@ LEARNT = 200_000
 LONG = 1_200
 """Articles of the dump."""
 REPEATS = 3
-ROW_GROUP = 10_000
 
 
 class Stopwatch:
-    """CPU seconds of this thread by stage."""
+    """CPU seconds by stage."""
 
     def __init__(self) -> None:
         self.seconds: defaultdict[str, float] = defaultdict(float)
         self.calls: Counter[str] = Counter()
-        self._running: list[str] = []
-        self._since = 0.0
+        self._inner: list[float] = []
+        """For each stage that is under way, the seconds of those within it."""
 
     @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Meanwhile this stage takes the time, and whatever stage is around it does not."""
-        self._note()
+    def stage(self, name: str, clock: Callable[[], float] | None = None) -> Iterator[None]:
+        """Measure what is done meanwhile; what a stage within this one takes is not counted here.
+
+        ``clock``: that of this thread, unless it is given
+        """
+        now = clock or time.thread_time
         self.calls[name] += 1
-        self._running.append(name)
+        self._inner.append(0.0)
+        begun = now()
         try:
             yield
         finally:
-            self._note()
-            self._running.pop()
-
-    def _note(self) -> None:
-        now = time.thread_time()
-        if self._running:
-            self.seconds[self._running[-1]] += now - self._since
-        self._since = now
+            seconds = now() - begun
+            self.seconds[name] += seconds - self._inner.pop()
+            if self._inner:
+                self._inner[-1] += seconds
 
     def watched(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
         """The function, as a stage."""
@@ -115,36 +111,28 @@ def _medians(measure: Callable[[], Stopwatch]) -> dict[str, float]:
 # -- from a file to blocks -------------------------------------------------------
 
 
-def _parquet(sentences: Sentences, first: int) -> bytes:
-    """A file of `COUNTED` texts, from number ``first`` on."""
+def _parquet(sentences: Sentences, first: int, path: Path) -> None:
+    """Write a file of `COUNTED` texts, from number ``first`` on."""
     import pyarrow.parquet
 
     made, _ = drawn(sentences, first, COUNTED, 0)
-    file = io.BytesIO()
-    pyarrow.parquet.write_table(
-        made, file, compression="zstd", compression_level=3, row_group_size=ROW_GROUP
-    )
-    return file.getvalue()
+    pyarrow.parquet.write_table(made, path, compression="zstd", compression_level=3)
 
 
-def _pages_of(data: bytes, watch: Stopwatch) -> list[Page]:
-    """The documents of such a file."""
-    import pyarrow.parquet
-
-    columns = ["text", "id", "title"]
-    pages: list[Page] = []
-    file = pyarrow.parquet.ParquetFile(io.BytesIO(data))
-    for group in range(file.num_row_groups):
-        with watch.stage("unpacking Parquet"):
-            rows = file.read_row_group(group, columns=columns, use_threads=False)
-        with watch.stage("strings of Python"):
-            texts, ids, titles = (rows[name].to_pylist() for name in columns)
-        with watch.stage("pages"):
-            for text, own_id, title in zip(texts, ids, titles, strict=True):
-                document = document_of(text, title, own_id)
-                number = len(pages) + 1
-                pages.append(Page(number, document.title, 0, document.text, "text", document.id))
-    return pages
+async def _jobs_of(path: Path, watch: Stopwatch) -> tuple[list[Job], SourceInfo]:
+    """All that a trainer hands to workers of a file of texts, and what it knows of them."""
+    kind = Texts()
+    asked = Asked({"texts": (str(path),)}, held_out=0)
+    source = kind.open(kind.identity(asked), asked)
+    # A source reads in threads of its own.
+    with watch.stage("opening the file", time.process_time):
+        info = await source.open()
+    jobs: list[Job] = []
+    with watch.stage("reading the file", time.process_time):
+        async for stretch in source.batches(None):
+            jobs += [await make() for make in stretch.jobs]
+    await source.close()
+    return jobs, info
 
 
 def _blocks_of(
@@ -152,8 +140,8 @@ def _blocks_of(
 ) -> list[Block]:
     """The word counts of pages, by the functions that `count_pages` calls."""
     blocks: list[Block] = []
-    for start in range(0, len(pages), BATCH_PAGES):
-        batch = pages[start : start + BATCH_PAGES]
+    for start in range(0, len(pages), PAGES_TOGETHER):
+        batch = pages[start : start + PAGES_TOGETHER]
         with watch.stage("text without markup"):
             texts = [prose(page, info) for page in batch]
         with watch.stage("beginnings"):
@@ -169,21 +157,17 @@ def _handed_over(value: object) -> Any:
     return pickle.loads(pickle.dumps(value))  # noqa: S301 (our own)
 
 
-def counted(data: bytes, watch: Stopwatch) -> list[Block]:
+def counted(path: Path, watch: Stopwatch) -> list[Block]:
     """The blocks of a file of texts."""
     vocabulary = Vocabulary.load("english")
-    info = SourceInfo("texts", None)
-    pages = _pages_of(data, watch)
-    with watch.stage("ids that repeat, and whom to hold out"):
-        seen = SeenIds()
-        for page in pages:
-            seen.add(page.id or "")
-            page_hash(page.page_id)
-    with watch.stage("pages to a worker"):
-        for start in range(0, len(pages), BATCH_PAGES):
-            batch = tuple(pages[start : start + BATCH_PAGES])
-            _handed_over((count_job, (FetchedPages(batch),), {}))
-    blocks = _blocks_of(pages, vocabulary, info, watch)
+    jobs, info = asyncio.run(_jobs_of(path, watch))
+    blocks: list[Block] = []
+    for job in jobs:
+        with watch.stage("texts to a worker"):
+            _handed_over((count_job, (job,), {}))
+        with watch.stage("pages"):
+            pages = [page for page in job.pages(info) if isinstance(page, Page)]
+        blocks += _blocks_of(pages, vocabulary, info, watch)
     with watch.stage("blocks back"):
         for block in blocks:
             _handed_over((CountedJob(block), None))
@@ -319,6 +303,15 @@ async def learnt(blocks: Sequence[Block], path: Path, watch: Stopwatch) -> None:
     store.close()
 
 
+def _text_bytes(path: Path) -> int:
+    """The bytes of the texts of a Parquet file."""
+    import pyarrow.compute
+    import pyarrow.parquet
+
+    texts = pyarrow.parquet.read_table(path, columns=["text"])["text"]
+    return int(pyarrow.compute.sum(pyarrow.compute.binary_length(texts)).as_py())
+
+
 # -- points ----------------------------------------------------------------------
 
 
@@ -326,21 +319,22 @@ async def learnt(blocks: Sequence[Block], path: Path, watch: Stopwatch) -> None:
 def ready() -> Figures:
     """By stage, CPU microseconds a document; the megabytes of text, and the documents."""
     sentences = sentences_of(real_articles())
-    data = _parquet(sentences, 0)
-    texts = _pages_of(data, Stopwatch())
-    megabytes = sum(len(page.text.encode()) for page in texts) / 1e6
-
-    def count() -> Stopwatch:
-        watch = Stopwatch()
-        counted(data, watch)
-        return watch
-
-    counting = _medians(count)
-    blocks: list[Block] = []
-    for first in range(0, LEARNT, COUNTED):
-        blocks += counted(_parquet(sentences, first), Stopwatch())
     learning = Stopwatch()
+    blocks: list[Block] = []
     with TemporaryDirectory() as folder:
+        texts = Path(folder) / "texts.parquet"
+        _parquet(sentences, 0, texts)
+        megabytes = _text_bytes(texts) / 1e6
+
+        def count() -> Stopwatch:
+            watch = Stopwatch()
+            counted(texts, watch)
+            return watch
+
+        counting = _medians(count)
+        for first in range(0, LEARNT, COUNTED):
+            _parquet(sentences, first, texts)
+            blocks += counted(texts, Stopwatch())
         path = Path(folder) / "texts.db"
         cpu_before = time.process_time()
         asyncio.run(learnt(blocks, path, learning))
