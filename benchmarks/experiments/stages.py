@@ -82,6 +82,7 @@ class Stopwatch:
         ``clock``: that of this thread, unless it is given
         """
         now = clock or time.thread_time
+        self.seconds[name] += 0.0  # so that stages are in the order in which they begin
         self.calls[name] += 1
         self._inner.append(0.0)
         begun = now()
