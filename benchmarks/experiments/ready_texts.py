@@ -122,14 +122,15 @@ def trained(session: Path, options: Sequence[str]) -> tuple[float, int, Watched]
 
 def asked(path: Path) -> dict[str, float]:
     """Seconds of what people ask of a session, each once."""
+    session = wikitopics.open(path)
     with TemporaryDirectory() as folder:
         steps: dict[str, Callable[[], object]] = {
             "open": lambda: wikitopics.open(path),
-            "topics": lambda: wikitopics.open(path).topics(),
-            "find": lambda: wikitopics.open(path).find(SOUGHT),
-            "find_again": lambda: wikitopics.open(path).find(SOUGHT),
-            "map": lambda: wikitopics.open(path).map(),
-            "report": lambda: wikitopics.open(path).report(Path(folder) / "report.html"),
+            "topics": session.topics,
+            "find": lambda: session.find(SOUGHT),
+            "find_again": lambda: session.find(SOUGHT),
+            "map": session.map,
+            "report": lambda: session.report(Path(folder) / "report.html"),
         }
         seconds: dict[str, float] = {}
         for name, step in steps.items():
