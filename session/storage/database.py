@@ -56,6 +56,11 @@ WITH_MAP = 11
 WITH_SNIPPETS = 11
 """The first format with snippets."""
 
+WITH_SECTIONS = 11
+"""The first format in which the order of articles by topic has sections."""
+SECTION_BITS = 16
+"""A section has 65,536 articles."""
+
 _ORDER = "by_topic_of_model_"
 """How the names of the indexes of `order_by_topic` begin."""
 
@@ -71,9 +76,24 @@ def largest_topic(model: int) -> str:
     return f"substr(topics, {first_byte}, 4)"
 
 
-def order_by_topic(model: int) -> str:
-    """SQL to create the index by which the articles most about a topic are found."""
-    return f"CREATE INDEX {_ORDER}{model} ON articles ({largest_topic(model)})"
+def section(seq: str) -> str:
+    """SQL for the section of the index that an article is in, by its number: so all that a commit
+    adds to the index is in a few of its pages, however many articles there are."""
+    return f"{seq} >> {SECTION_BITS}"
+
+
+def order_by_topic(model: int, version: int = VERSION) -> str:
+    """SQL to create the index by which the articles most about a topic are found, in a session of
+    this format."""
+    columns = largest_topic(model)
+    if version >= WITH_SECTIONS:
+        columns = f"{section('seq')}, {columns}"
+    return f"CREATE INDEX {name_of_order(model)} ON articles ({columns})"
+
+
+def name_of_order(model: int) -> str:
+    """The name of that index."""
+    return f"{_ORDER}{model}"
 
 
 @cache
@@ -117,7 +137,7 @@ def check_tables(read: Callable[[str], Iterable[tuple[Any, ...]]], version: int)
         # and its SQL is the one that `order_by_topic` makes for this model.
         model = str(name).removeprefix(_ORDER)
         is_number = model.isdecimal() and len(model) < 4
-        if is_number and sql == order_by_topic(int(model)):
+        if is_number and sql == order_by_topic(int(model), version):
             computed_indexes.add(name)
     differing = columns.symmetric_difference(read(script("columns")))
     for table, *_ in differing:

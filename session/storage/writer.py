@@ -47,6 +47,7 @@ from wikitopics.session.storage.database import (
     closed_on_error,
     connect,
     database,
+    name_of_order,
     only_row,
     order_by_topic,
     remove_log,
@@ -521,8 +522,10 @@ def upgrade(path: Path) -> None:
         statements: list[str] = []
         for version in range(before, VERSION):
             statements += script(f"upgrade-{version}").split(";")
-        if before == FIRST_RELEASED:
-            statements += map(order_by_topic, range(len(models)))
+        for model in range(len(models)):
+            if before != FIRST_RELEASED:  # that had a table instead
+                statements.append(f"DROP INDEX IF EXISTS {name_of_order(model)}")
+            statements.append(order_by_topic(model))
         with writing(db, path):
             for statement in statements:
                 db.execute(statement)

@@ -10,9 +10,16 @@ import pytest
 
 from tests.session import rows as small
 from tests.session.rows import largest, settings, sql
+from wikitopics.session.errors import Damaged
 from wikitopics.session.records import Progress
 from wikitopics.session.storage import articles
-from wikitopics.session.storage.database import VERSION, largest_topic, script, select
+from wikitopics.session.storage.database import (
+    VERSION,
+    largest_topic,
+    order_by_topic,
+    script,
+    select,
+)
 from wikitopics.session.storage.proportions import Proportions
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.recorded import insert_block, renew_proportions
@@ -21,7 +28,7 @@ from wikitopics.session.storage.recorded import insert_block, renew_proportions
 @pytest.fixture
 def db():
     database = sqlite3.connect(":memory:")
-    database.executescript(script(f"schema-{VERSION}"))
+    database.executescript(f"{script(f'schema-{VERSION}')} {order_by_topic(0)};")
     yield database
     database.close()
 
@@ -129,7 +136,7 @@ def add(db, *, titles, words, shares, page_ids=None):
 
 
 def about(db, limit=10):
-    return articles.most_about(partial(select, db), 0, 0, limit)
+    return articles.most_about(partial(select, db), 0, [0], limit, VERSION)[0]
 
 
 def test_a_stub_is_not_typical_however_large_its_share(db):
@@ -158,6 +165,43 @@ def test_a_longer_list_begins_with_the_shorter_one(db, monkeypatch):
     assert about(db, 5) == [2, 1, 4, 3, 5]
     monkeypatch.setattr("wikitopics.session.storage.articles._MOST_LISTED", 4)
     assert about(db, 5) == [2, 1, 4, 3]
+
+
+def spread_out(db, numbers):
+    """Trained articles with these numbers, of topics 0 to 2 in turn."""
+    n = len(numbers)
+    topics = np.arange(n) % 3
+    shares = np.random.default_rng(2).permutation(np.linspace(0.2, 1, n))
+    block = replace(documents(n), counts=np.full(n, 100, np.int32))
+    articles.insert_articles(db, block, "trained", largest((topics, shares)), numbers)
+    return {
+        topic: [numbers[row] for row in np.argsort(-shares) if topics[row] == topic]
+        for topic in range(3)
+    }
+
+
+@pytest.mark.parametrize("most", [1, 7, 60, 400])
+def test_the_sections_of_the_order_are_merged(db, monkeypatch, most):
+    """However unevenly the articles about a topic are spread over them."""
+    monkeypatch.setattr("wikitopics.session.storage.articles._RANKED_TOGETHER", most)
+    few_in_each = [section * 65_536 + 5 for section in range(2, 40)]
+    numbers = [*range(1, 301), *few_in_each, *range(5_000_000, 5_000_050)]
+    expected = spread_out(db, numbers)
+    found = articles.most_about(partial(select, db), 0, [0, 2], most, VERSION)
+    # All documents are equally long, so the proportions decide.
+    assert found == {topic: expected[topic][:most] for topic in (0, 2)}
+    plan = db.execute(
+        "EXPLAIN QUERY PLAN SELECT seq FROM articles WHERE substr(topics, 1, 4) BETWEEN x'00' AND "
+        "x'01' AND role = 0 AND seq >> 16 = 3 ORDER BY substr(topics, 1, 4) DESC, seq DESC"
+    ).fetchall()
+    assert len(plan) == 1  # no sorting
+    assert "by_topic_of_model_0" in str(plan[0][-1])
+
+
+def test_a_file_with_numbers_from_everywhere_is_damaged(db):
+    spread_out(db, [section * 65_536 + 1 for section in range(4097)])
+    with pytest.raises(Damaged, match=r"articles\.seq"):
+        about(db)
 
 
 def test_titles_are_those_of_the_articles_listed_first_each_once(trained):

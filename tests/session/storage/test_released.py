@@ -28,7 +28,7 @@ from wikitopics.session.analysis.areas import atlas
 from wikitopics.session.errors import DiskFull
 from wikitopics.session.storage import writer as formats
 from wikitopics.session.storage.counts import KeptCounts
-from wikitopics.session.storage.database import FIRST_RELEASED, VERSION, schema
+from wikitopics.session.storage.database import FIRST_RELEASED, VERSION, order_by_topic, schema
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
 
@@ -327,6 +327,10 @@ def of_1_2(trained):
         "PRAGMA user_version = 10",
     ):
         sql(trained, change)
+    orders = sql(trained, "SELECT name FROM sqlite_master WHERE name LIKE 'by_topic_of_model_%'")
+    for model, (name,) in enumerate(orders):
+        sql(trained, f"DROP INDEX {name}")
+        sql(trained, order_by_topic(model, 10))
     return trained
 
 
