@@ -131,7 +131,7 @@ class Answers:
         counted = self._reader.words_of(article)
         row = None if self._recorded is None else self._recorded.row(article.seq)
         if self._recorded is not None and row is not None:
-            theta = self._recorded.theta(row)
+            theta = self._recorded.theta(self._reader, row)
             alike = self._alike(theta, counted, article.page_id)
             return self._answer(theta, counted, alike)
         if counted is not None:

@@ -10,7 +10,7 @@ from dataclasses import KW_ONLY, astuple, dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from wikitopics.session.errors import BadUsage
+from wikitopics.session.errors import Advance, BadUsage, unseen
 from wikitopics.session.sources import described
 
 if TYPE_CHECKING:
@@ -103,6 +103,8 @@ class ExportRequest:
     """Whether --bom was given."""
     snippets: bool = False
     """Whether --snippets was given: without it, a table has no text of documents."""
+    advance: Advance = unseen
+    """Is told how much has been read, where nothing is written until all has been."""
 
 
 def has_ids(request: ExportRequest) -> bool:
@@ -470,10 +472,16 @@ def _model_arrays(request: ExportRequest) -> "Mapping[str, NDArray[Any]]":
 )
 def _map(request: ExportRequest) -> Iterator[Batch]:
     """One row per article, in the order of reading."""
-    from wikitopics.session.analysis.map_contents import map_contents
+    from wikitopics.session.analysis.map_contents import map_batches
 
-    of_model = map_contents(request.reader, request.models[0], snippets=with_snippets(request))
-    return of_model.batches(with_ids=has_ids(request))
+    (model, *_) = request.models
+    return map_batches(
+        request.reader,
+        model,
+        with_ids=has_ids(request),
+        snippets=with_snippets(request),
+        advance=request.advance,
+    )
 
 
 TABLES["model"] = Table(

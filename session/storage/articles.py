@@ -379,6 +379,21 @@ class ArticleReader(SnippetReader):
             seqs = columns[0]
             last_seq = seqs[-1]
 
+    def articles_at(self, seqs: NDArray[np.int64]) -> Iterator[Columns]:
+        """The articles of these numbers, which ascend, by column, in batches of bounded memory.
+        Raises `Damaged` if the session does not have all of them."""
+        for start in range(0, len(seqs), _AT_ONCE):
+            some = seqs[start : start + _AT_ONCE].tolist()
+            first, last = some[0], some[-1]
+            if last - first == len(some) - 1:
+                columns = self._columns("WHERE seq BETWEEN ? AND ? ORDER BY seq", [first, last])
+            else:
+                wanted = "WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq"
+                columns = self._columns(wanted, [json.dumps(some)])
+            if not columns or list(columns[0]) != some:
+                raise Damaged("places and articles do not match")
+            yield columns
+
     def titles_after(
         self, seq: int
     ) -> Iterator[tuple[Sequence[int], Sequence[int], Sequence[str]]]:

@@ -13,6 +13,7 @@ import click
 from wikitopics.cli import options
 from wikitopics.cli.options import Command
 from wikitopics.cli.output import (
+    ProgressLine,
     column,
     objects,
     put_document,
@@ -291,7 +292,8 @@ def similar(what: str, limit: int, model: str | None, session: str, as_json: boo
 
     with options.reading(session) as reader:
         name = reader.model_named(model)
-        recorded = Recorded(reader, name)
+        with ProgressLine() as progress:
+            recorded = Recorded(reader, name, progress.advance)
         # The proportions of a text, or the row of an article. The first of these that exists is
         # taken: an article with exactly this title, a file, an article whose title differs only in
         # capitals.

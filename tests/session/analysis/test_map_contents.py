@@ -79,7 +79,7 @@ def test_the_second_topic_is_the_next_largest(trained):
         (first, _), *others = leading[seq]
         assert of_model.map.topics[place] == first
         expected = others[0][0] if others and others[0][1] >= 0.1 else -1
-        assert of_model.second[place] == expected
+        assert of_model.map.second[place] == expected
 
 
 def test_names_of_areas_are_on_the_map(trained):

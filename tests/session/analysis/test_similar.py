@@ -119,6 +119,11 @@ def test_a_session_of_one_pass_has_the_words_of_its_newest_and_of_held_out_texts
             assert found.tolist() == numbers.tolist()
 
 
+def theta(session, held, row):
+    with SessionReader(session.path) as reader:
+        return held.theta(reader, row)
+
+
 @pytest.mark.parametrize("missing", ["some", "all", "too large"])
 def test_topics_alone_are_compared_if_not_all_words_are_there(session, monkeypatch, missing):
     if missing == "some":
@@ -129,21 +134,21 @@ def test_topics_alone_are_compared_if_not_all_words_are_there(session, monkeypat
         monkeypatch.setattr(counts, "MOST_COMPARED", 100)
     held = recorded(session)
     assert held.words is None
-    theta = held.theta(3)
+    of_it = theta(session, held, 3)
     some_words = (np.array([1], np.int32), np.array([1], np.int32))
-    np.testing.assert_array_equal(held.likeness(theta), held.likeness(theta, some_words))
+    np.testing.assert_array_equal(held.likeness(of_it), held.likeness(of_it, some_words))
 
 
 def test_what_a_few_words_say_of_topics_counts_little(session):
     change(session, "DELETE FROM kept_counts", "UPDATE articles SET words = 300")
     row = 0
     before = recorded(session)
-    likeness = before.likeness(before.theta(row))
+    likeness = before.likeness(theta(session, before, row))
     twin = int(np.argsort(-likeness)[1])
     (seq,) = before.articles.seqs(np.array([twin])).tolist()
     change(session, f"UPDATE articles SET words = 3 WHERE seq = {seq}")
     after = recorded(session)
-    now = after.likeness(after.theta(row))
+    now = after.likeness(theta(session, after, row))
     assert now[twin] < likeness[twin] - 0.1
     others = np.delete(np.arange(N), twin)
     np.testing.assert_array_equal(now[others], likeness[others])
