@@ -406,6 +406,25 @@ class ArticleReader(SnippetReader):
             yield seqs, page_ids, titles
             seq = seqs[-1]
 
+    def texts_after(
+        self, seq: int
+    ) -> Iterator[tuple[Sequence[int], Sequence[int], Sequence[str], Sequence[str]]]:
+        """(numbers, page ids, titles, snippets) of the articles after this number, in the order of
+        the stream, some at a time; an empty snippet where none is kept."""
+        for seqs, page_ids, titles in self.titles_after(seq):
+            yield seqs, page_ids, titles, self.snippets_of(seqs)
+
+    def n_articles(self) -> int:
+        """The number of articles of any role that are kept."""
+        (row,) = self.select("articles", {"count(*)": Count})
+        n: int = row[0]
+        return n
+
+    def last_seq(self) -> int:
+        """The number of the last article; 0 if there are none."""
+        (row,) = self.select("articles", {"max(seq)": PositiveCount | None})
+        return row[0] or 0
+
     def trained_among(self, page_ids: Sequence[int]) -> tuple[frozenset[int], bool]:
         """(those of these pages that the session is known to have trained on, whether all that it
         trained on are known). They are not if it keeps only the articles most about a topic, or

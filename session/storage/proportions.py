@@ -245,6 +245,18 @@ def most_bytes(n_topics: int) -> int:
     return _FINE.itemsize + n_topics * (_type_of_topics(n_topics).itemsize + _FINE.itemsize)
 
 
+def least_entries(size: int, blocks: int, articles: int, n_topics: int) -> int:
+    """The fewest topics in rows of so many bytes in all, which are those of the fine form."""
+    of_topics = size - blocks * len(_BEGINS_FINE) - articles * _FINE.itemsize
+    entries = of_topics // (_type_of_topics(n_topics).itemsize + _FINE.itemsize)
+    return max(articles, entries)
+
+
+def least_bytes(n_topics: int) -> int:
+    """The bytes that each of its topics takes at least."""
+    return _type_of_topics(n_topics).itemsize + _USUAL.itemsize
+
+
 def _until_little_is_missing(theta: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
     """(n, K) the largest proportions of each row: as few as leave at most `MOST_MISSING`."""
     order = np.argsort(-theta, axis=1, kind="stable")

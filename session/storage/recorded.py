@@ -24,7 +24,12 @@ from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.counts import MOST_BLOCKS
 from wikitopics.session.storage.database import SMALL, select
 from wikitopics.session.storage.decoding import Rows, numbers
-from wikitopics.session.storage.proportions import Proportions, most_bytes
+from wikitopics.session.storage.proportions import (
+    Proportions,
+    least_bytes,
+    least_entries,
+    most_bytes,
+)
 
 OF_BLOCK = "WHERE model = ? AND first_seq = ?"
 """The row of `proportions` that holds a block in a model."""
@@ -256,6 +261,22 @@ class RecordedReader(ArticleReader):
                 most=MOST_BLOCKS,
             )
             yield Proportions.from_blocks(data_and_articles, n_topics)
+
+    def most_proportions(self, model: str) -> int:
+        """No fewer than the topics that are recorded of all articles, from the sizes of rows."""
+        return self._size(model) // least_bytes(self._topics(model))
+
+    def least_proportions(self, model: str) -> int:
+        """No more than the topics that are recorded of all articles, from the sizes of rows."""
+        blocks = self._recorded_blocks(held_out=True)
+        articles = sum(articles for _, articles in blocks)
+        return least_entries(self._size(model), len(blocks), articles, self._topics(model))
+
+    def _size(self, model: str) -> int:
+        """The bytes that the proportions of all articles take."""
+        sizes = "SELECT total(length(data)) FROM proportions WHERE model = ?"
+        ((size,),) = self._rows(sizes, [self._number(model)])
+        return int(size)
 
     def _recorded_blocks(self, held_out: bool) -> Rows:
         return self.select(
