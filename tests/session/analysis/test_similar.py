@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 import wikitopics as wt
+from wikitopics.session.analysis import similar
 from wikitopics.session.analysis.similar import Recorded, Words
 from wikitopics.session.errors import Damaged
 from wikitopics.session.storage import counts
+from wikitopics.session.storage import recorded as storage_of_recorded
 from wikitopics.session.storage.reader import SessionReader
 
 N = 300
@@ -187,3 +189,33 @@ def test_articles_that_lack_a_row_are_damage(session):
     change(session, "DELETE FROM articles WHERE seq = 40")
     with pytest.raises(Damaged, match="blocks and articles do not match"):
         recorded(session)
+
+
+def test_reading_in_parts_gives_the_same_bits_and_says_how_far_it_is(session, monkeypatch):
+    whole = recorded(session)
+    monkeypatch.setattr(storage_of_recorded, "READ_TOGETHER", 1)
+    monkeypatch.setattr(similar, "_WEIGHED_TOGETHER", 7)
+    told = []
+    with SessionReader(session.path) as reader:
+        in_parts = Recorded(reader, "lda", lambda *far: told.append(far))
+        n_blocks = len(reader.blocks())
+    for row in (0, 5, N - 1):
+        of_it = theta(session, whole, row)
+        np.testing.assert_array_equal(in_parts.likeness(of_it), whole.likeness(of_it))
+    assert len(told) == n_blocks > 1
+    assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
+    assert told[-1] == (similar.TOPICS_READ, N, N)
+
+
+def test_proportions_too_small_to_compare_are_not_held_but_asked_for(session):
+    held = recorded(session)
+    with SessionReader(session.path) as reader:
+        stored = reader.proportions("lda", held_out=True)
+        assert len(held._topics) == len(stored.usual(SUBJECTS).topics)
+        for row in (0, N - 1):
+            of_it = held.theta(reader, row)
+            recorded_of_it = stored[row : row + 1]
+            np.testing.assert_allclose(
+                of_it[recorded_of_it.topics], recorded_of_it.values(), atol=1e-6
+            )
+            assert of_it.sum() == pytest.approx(1)
