@@ -336,15 +336,15 @@ def _largest_topics(request: ExportRequest, *, with_snippet: bool) -> Iterator[B
     for columns in request.reader.all_articles(trained_only=not request.everything):
         rows: list[Row] = []
         seqs, *_ = columns
-        snippets = request.reader.snippets(seqs) if with_snippet else {}
-        for article in zip(*columns, strict=True):
-            seq, page_id, title, revision_id, words, role, topics, shares, id = article
+        snippets = request.reader.snippets_of(seqs) if with_snippet else []
+        for row, article in enumerate(zip(*columns, strict=True)):
+            _, page_id, title, revision_id, words, role, topics, shares, id = article
             optional = []
             if with_role:
                 optional.append(role)
             if with_id:
                 optional.append(id)
-            last = [snippets.get(seq)] if with_snippet else []
+            last = [snippets[row] or None] if with_snippet else []
             if not topics:
                 empty = (None, None, None, *optional, None, None, *last)
                 rows.append((page_id, title, revision_id, words, *empty))

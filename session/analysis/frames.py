@@ -194,8 +194,8 @@ def _texts_of(
         if titles:
             text_of["title"].update(zip(pages, names, strict=True))
         if "snippet" in text_of:
-            snippets = reader.snippets(seqs)
-            text_of["snippet"].update(zip(pages, map(snippets.get, seqs), strict=True))
+            snippets = [text or None for text in reader.snippets_of(seqs)]
+            text_of["snippet"].update(zip(pages, snippets, strict=True))
     return {name: [of_page.get(page) for page in page_ids] for name, of_page in text_of.items()}
 
 

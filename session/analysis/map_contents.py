@@ -341,8 +341,7 @@ def _told(
             typicality(of_models[place], n_words) if of_models else 0.0
             for of_models, n_words in zip(shares, words, strict=True)
         ]
-        snippet_of = reader.snippets(seqs) if snippets else {}
-        told = [snippet_of.get(seq) for seq in seqs] if snippets else []
+        told = [text or None for text in reader.snippets_of(seqs)] if snippets else []
         yield _Part(part, page_ids, titles, revisions, ids, typical, told)
         read += len(seqs)
         advance("titles read", read, len(rows))

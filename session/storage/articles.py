@@ -445,10 +445,12 @@ class ArticleReader(SnippetReader):
     def known_ids(self, last: int) -> frozenset[str]:
         """The articles' own ids, up to this page id."""
         known: set[str] = set()
-        for _, page_ids, *_, ids in self.all_articles(trained_only=False):
-            for page_id, own_id in zip(page_ids, ids, strict=True):
-                if own_id and page_id <= last:
-                    known.add(own_id)
+        columns = {"seq": PositiveCount, "id": Text | None}
+        clause = f"WHERE seq > ? AND page_id <= ? ORDER BY seq LIMIT {_AT_ONCE}"
+        seq = 0
+        while rows := self.select("articles", columns, clause, [seq, last], largest=_LARGEST_ROW):
+            known.update(own_id for _, own_id in rows if own_id)
+            seq, _ = rows[-1]
         return frozenset(known)
 
     def has_ids(self) -> bool:

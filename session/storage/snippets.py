@@ -21,8 +21,9 @@ _AT_ONCE = 64
 of 1,024 articles took six times as long, and saved a sixteenth of the space."""
 _MOST = 2048
 """The most articles of a row that is read."""
-_GAPS = 4
-"""Rows are read one after another if at least one in so many of their articles is asked for."""
+_GAPS = _AT_ONCE
+"""Rows are read one after another if at least one in so many of their articles is asked for: one of
+each row."""
 _QUICK = 1
 """The level of compression: higher ones take several times as long, and save a tenth."""
 
