@@ -120,14 +120,12 @@ def _rows(
     for _, some_pages, *_, some_ids in reader.all_articles(trained_only=not (is_own or held_out)):
         pages += some_pages
         ids += some_ids
-    known = np.array(pages, np.int64)
+    known, last = _last_rows(pages)
     if is_own:
-        page_ids_sorted = np.unique(known)
-        places = pd.Index(page_ids).get_indexer(page_ids_sorted)
-        page_ids = page_ids_sorted
-    order = np.argsort(known, kind="stable")
-    last = np.searchsorted(known, page_ids, side="right", sorter=order) - 1
-    labels = [ids[row] or "" for row in order[np.maximum(last, 0)].tolist()]
+        places = pd.Index(page_ids).get_indexer(known)
+        page_ids = known
+    rows = np.minimum(np.searchsorted(known, page_ids), max(len(known) - 1, 0))
+    labels = [ids[last[row]] or "" for row in rows.tolist()]
     return page_ids, places, _restored(reader, labels)
 
 
@@ -162,21 +160,36 @@ def documents(
     return found.set_axis(pd.Index(rows, name="page_id") if index is None else index)
 
 
-def documents_of(reader: SessionReader) -> "DataFrame | None":
-    """`page_id` and `title` of the user's own documents, with the rows and the index of `as_frame`
-    (a plain one instead of page ids); None for other articles."""
+def documents_of(reader: SessionReader, *, titles: bool = True) -> "DataFrame | None":
+    """`page_id` and, with ``titles``, `title` of the user's own documents, with the rows and the
+    index of `as_frame` (a plain one instead of page ids); None for other articles."""
     import pandas as pd
 
     with reader.one_moment():
         if not described(reader.settings().source).own:
             return None
-        known: dict[int, tuple[str, str]] = {}
-        for _, pages, titles, *_, ids in reader.all_articles(trained_only=False):
-            known.update(zip(pages, zip(titles, ids, strict=True), strict=True))
-        in_order = sorted(known)
-        index = _restored(reader, [known[page][1] or "" for page in in_order])
-    columns = {"page_id": in_order, "title": [known[page][0] for page in in_order]}
+        pages: list[int] = []
+        names: list[str] = []
+        ids: list[str | None] = []
+        for _, some_pages, some_names, *_, some_ids in reader.all_articles(trained_only=False):
+            pages += some_pages
+            names += some_names if titles else ()
+            ids += some_ids
+        page_ids, last = _last_rows(pages)
+        index = _restored(reader, [ids[row] or "" for row in last])
+    columns: dict[str, object] = {"page_id": page_ids}
+    if titles:
+        columns["title"] = [names[row] for row in last]
     return pd.DataFrame(columns, index=index)
+
+
+def _last_rows(pages: Sequence[int]) -> tuple[NDArray[np.int64], list[int]]:
+    """(the page ids, ascending; where each of them is last)."""
+    known = np.array(pages, np.int64)
+    order = np.argsort(known, kind="stable")
+    page_ids = np.unique(known)
+    last = np.searchsorted(known, page_ids, side="right", sorter=order) - 1
+    return page_ids, order[last].tolist()
 
 
 def _texts_of(

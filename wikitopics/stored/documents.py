@@ -319,8 +319,8 @@ class DocumentMethods(SessionFile):
             raise ValueError(NOTEBOOK.needed("by()"))
         from wikitopics.session.analysis.groups import by_group
 
-        with self._reading(model) as (reader, name):
-            return by_group(reader, name, groups, level)
+        with self._reading(model) as (reader, name), following() as advance:
+            return by_group(reader, name, groups, level, advance)
 
     def over_time(
         self,
@@ -345,8 +345,8 @@ class DocumentMethods(SessionFile):
             raise ValueError(NOTEBOOK.needed("over_time()"))
         from wikitopics.session.analysis.groups import over_time
 
-        with self._reading(model) as (reader, name):
-            return over_time(reader, name, dates, freq, level)
+        with self._reading(model) as (reader, name), following() as advance:
+            return over_time(reader, name, dates, freq, level, advance)
 
     def map(self, model: str | None = None, *, color: object = None) -> MapFrame:
         """The map of articles as a pandas table: `page_id`, `title`, `x` and `y` from 0 to 1
