@@ -22,7 +22,7 @@ from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.wording import APART, in_line
 
 if TYPE_CHECKING:
-    from pandas import DataFrame, Index
+    from pandas import DataFrame, Index, Series
     from scipy.sparse import csr_array
 
     from wikitopics.session.analysis.described import Topic
@@ -151,7 +151,7 @@ def documents(
             read += len(part)
             advance(TOPICS_READ, read, len(page_ids))
         rows, places, index = _rows(reader, page_ids, held_out=True)
-        texts = _texts_of(reader, rows.tolist(), titles=titles)
+        texts = _texts_of(reader, rows, titles=titles)
         topics = described_topics(reader, model)
     known = np.flatnonzero(places >= 0)
     found = _described(largest[places[known]], shares[places[known]], topics)
@@ -183,7 +183,7 @@ def documents_of(reader: SessionReader, *, titles: bool = True) -> "DataFrame | 
     return pd.DataFrame(columns, index=index)
 
 
-def _last_rows(pages: Sequence[int]) -> tuple[NDArray[np.int64], list[int]]:
+def _last_rows(pages: Sequence[int] | NDArray[np.int64]) -> tuple[NDArray[np.int64], list[int]]:
     """(the page ids, ascending; where each of them is last)."""
     known = np.array(pages, np.int64)
     order = np.argsort(known, kind="stable")
@@ -193,23 +193,36 @@ def _last_rows(pages: Sequence[int]) -> tuple[NDArray[np.int64], list[int]]:
 
 
 def _texts_of(
-    reader: SessionReader, page_ids: Sequence[int], *, titles: bool
-) -> dict[str, list[str | None]]:
+    reader: SessionReader, page_ids: NDArray[np.int64], *, titles: bool
+) -> "dict[str, Series]":
     """The columns of text of `documents`, for the articles with these page ids."""
-    text_of: dict[str, dict[int, str | None]] = {}
+    import pandas as pd
+
+    columns: dict[str, list[Series]] = {}
     if titles:
-        text_of["title"] = {}
+        columns["title"] = []
     if reader.has_snippets():
-        text_of["snippet"] = {}
-    if not text_of:
+        columns["snippet"] = []
+    if not columns:
         return {}
-    for seqs, pages, names, *_ in reader.all_articles(trained_only=False):
-        if titles:
-            text_of["title"].update(zip(pages, names, strict=True))
-        if "snippet" in text_of:
+    pages: list[NDArray[np.int64]] = []
+    for seqs, some_pages, names, *_ in reader.all_articles(trained_only=False):
+        pages.append(np.array(some_pages, np.int64))
+        # As columns at once, which take less memory than Python's texts.
+        if "title" in columns:
+            columns["title"].append(pd.Series(names, dtype="str"))
+        if "snippet" in columns:
             snippets = [text or None for text in reader.snippets_of(seqs)]
-            text_of["snippet"].update(zip(pages, snippets, strict=True))
-    return {name: [of_page.get(page) for page in page_ids] for name, of_page in text_of.items()}
+            columns["snippet"].append(pd.Series(snippets, dtype="str"))
+    known, last = _last_rows(np.concatenate(pages))
+    rows = np.searchsorted(known, page_ids)
+    places = np.array(last)[np.minimum(rows, len(last) - 1)]
+    texts = {}
+    while columns:
+        name, parts = columns.popitem()
+        texts[name] = pd.concat(parts, ignore_index=True).take(places).reset_index(drop=True)
+        parts.clear()
+    return {name: texts[name] for name in reversed(texts)}
 
 
 def _restored(reader: SessionReader, labels: Sequence[str]) -> "Index | None":

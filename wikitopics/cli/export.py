@@ -14,7 +14,7 @@ from wikitopics.crawler.mediawiki.kinds import API_URL, CONTACT, LANG, RPM, Api,
 from wikitopics.crawler.page import Markup
 from wikitopics.crawler.texts.kinds import COLUMN, LINES, MARKUP, NO_HEADER, TEXTS, Texts
 from wikitopics.session.analysis import exports, formats
-from wikitopics.session.errors import BadUsage
+from wikitopics.session.errors import BadUsage, unseen
 from wikitopics.session.metrics import METRICS
 from wikitopics.session.paths import session_path
 from wikitopics.session.sources import described
@@ -189,7 +189,10 @@ def export(
     with reading(session) as reader:
         models = table.models(reader, model)
         progress = ProgressLine()
-        request = exports.ExportRequest(reader, models, every, bom, snippets, progress.advance)
+        # On a terminal, the table itself shows how far it is.
+        is_shown = target is None and sys.stdout.isatty()
+        advance = unseen if is_shown else progress.advance
+        request = exports.ExportRequest(reader, models, every, bom, snippets, advance)
         if target is None:
             name = written_as.name
             if written_as.stream is None:
