@@ -392,7 +392,12 @@ class Watch:
         # A commit is read when it is first seen, so that keys rarely wait for that.
         before = self.answers
         if before is None or not before.still_hold(reader, model, committed_at):
-            self.answers = before = Answers(reader, model, before, self._advance)
+            self.answers = None  # what the earlier ones hold of all articles takes much memory
+            texts = None if before is None else before.texts_of(reader)
+            del before
+            answers = Answers(reader, model, texts, self._advance)
+            self.answers = answers
+            return answers
         return before
 
     def map_of(self, reader: SessionReader, model: str) -> MapFollower:

@@ -14,6 +14,7 @@ from wikitopics.session.analysis.inference import proses, saved_model, theta_of,
 from wikitopics.session.analysis.painted import PaintedText, Painter, topics_of_words
 from wikitopics.session.analysis.similar import Recorded
 from wikitopics.session.analysis.sought import Sought, is_short
+from wikitopics.session.analysis.text_words import TextIndex
 from wikitopics.session.errors import Advance, SessionError, unseen
 from wikitopics.session.options import LINKS, TOKENS
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
@@ -71,11 +72,11 @@ class Answers:
         self,
         reader: SessionReader,
         model: str,
-        before: "Answers | None" = None,
+        texts: TextIndex | None = None,
         advance: Advance = unseen,
     ) -> None:
-        """``before``: earlier answers; if they are about the same file, its titles and snippets are
-        not read again. ``advance``: is told how much has been read, then and later."""
+        """``texts``: titles and snippets that earlier answers have read. ``advance``: is told how
+        much has been read, then and later."""
         self._reader = reader
         self._name = model
         self._committed_at = reader.progress().committed_at
@@ -89,10 +90,11 @@ class Answers:
             self._recorded = Recorded(reader, model, advance)
         except SessionError as error:
             self._lone = str(error)
-        texts = None
-        if before is not None and before._reader == reader:
-            texts = before.finder.texts
         self.finder: Finder = Finder(reader, model, self._recorded, self._model, texts, advance)
+
+    def texts_of(self, reader: SessionReader) -> TextIndex | None:
+        """The titles and snippets that have been read; None if this is about another file."""
+        return self.finder.texts if self._reader == reader else None
 
     def still_hold(self, reader: SessionReader, model: str, committed_at: float) -> bool:
         """Whether these answers are of this model, at this commit or a later one."""

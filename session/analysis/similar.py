@@ -12,6 +12,7 @@ from wikitopics.session.errors import Advance, SessionError, unseen
 from wikitopics.session.records import ArticleRow
 from wikitopics.session.sources import described, noun, singular
 from wikitopics.session.storage.block import from_zero, gather
+from wikitopics.session.storage.proportions import Proportions
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.recorded import title_key
 from wikitopics.vocab.counting import Counted
@@ -38,8 +39,6 @@ _LONGEST_TITLE = 255
 """The most characters of a mistyped title that are compared."""
 _AT_ONCE = 2048
 """The number of articles compared at a time, so that their data fit the processor's cache."""
-_WEIGHED_TOGETHER = 2**15
-"""The number of articles whose proportions are turned into log lifts at a time."""
 _ELEMENTS_AT_ONCE = 2**20
 """The number of words counted at a time, since numpy makes a wide copy of them."""
 
@@ -61,6 +60,45 @@ class Neighbour:
     def distance(self) -> float:
         """1 - likeness, for programs that sort or compare by the distance of 1.2."""
         return 1 - self.likeness
+
+
+class _Lifts:
+    """The log lifts of some articles that follow each other: in parts, millions of articles need
+    not be in memory twice."""
+
+    def __init__(self, proportions: Proportions) -> None:
+        self._starts = proportions.indptr()
+        self._topics = proportions.topics
+        self._above = proportions.values()
+        """Until they are weighed, the proportions; then by how much the log lift of each topic
+        exceeds that of a topic of the same article that is not compared."""
+        self._log_rest = np.empty(0, np.float32)
+        """(n,) the log lift of the topics that are not compared, shrunk: none has more of them than
+        the average article."""
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def weigh(self, shares: NDArray[np.float32], weight: NDArray[np.float32]) -> None:
+        """Turn proportions into log lifts; ``shares``: (K,) the mean proportions, ``weight``: (n,)
+        how much those of each article say."""
+        lengths = np.diff(self._starts)
+        firsts = self._starts[:-1]
+        of_topics = shares.take(self._topics)
+        lacking = np.maximum(1 - np.add.reduceat(self._above, firsts), 0)
+        others = 1 - np.add.reduceat(of_topics, firsts)
+        of_others = lacking / np.maximum(others, shares.min())
+        rest = np.where(lengths < len(shares), np.minimum(of_others, 1), 0)
+        self._log_rest = np.log1p(weight * (rest - 1))
+        lifts = np.divide(self._above, of_topics, out=of_topics)
+        lifts -= 1
+        lifts *= np.repeat(weight, lengths)
+        self._above = np.log1p(lifts, out=lifts)
+        self._above -= np.repeat(self._log_rest, lengths)
+
+    def scores(self, theta: NDArray[np.float32]) -> NDArray[np.float32]:
+        """(n,) the expected log lifts for these proportions, (K,)."""
+        return _sums(self._starts, self._topics, self._above, theta) + self._log_rest
 
 
 class Recorded:
@@ -100,61 +138,29 @@ class Recorded:
             """None if the session does not have the words of all these articles."""
         self.model = model
         n_words = np.minimum(n_words, _LONGEST).astype(np.float32)
-        self._weigh(n_words / (n_words + np.float32(SHRUNK_BY)))
+        weight = n_words / (n_words + np.float32(SHRUNK_BY))
+        first = 0
+        for part in self._parts:
+            stop = first + len(part)
+            part.weigh(self._shares.astype(np.float32), weight[first:stop])
+            first = stop
 
     def _read(self, reader: SessionReader, model: str, advance: Advance) -> None:
         """Read the proportions, as far as they are compared."""
         K = reader.spec(model).topics
         self._n_topics = K
-        n = len(self.articles.page_ids)
-        lengths = [np.empty(0, np.uint16)]
-        topics = [np.empty(0, np.uint8)]
-        values = [np.empty(0, np.float32)]
+        n = len(self)
+        self._parts: list[_Lifts] = []
         # As if there were one more article, in which all topics are equally large: no share is 0.
         totals = np.full(K, 1 / K)
         read = 0
         for part in reader.each_part(model, held_out=True):
             totals += np.bincount(part.topics, part.values(), K)
-            compared = part.usual(K)
-            lengths.append(compared.lengths.astype(np.uint16))
-            topics.append(compared.topics)
-            values.append(compared.values())
+            self._parts.append(_Lifts(part.usual(K)))
             read += len(part)
             advance(TOPICS_READ, read, n)
-        self._starts = from_zero(np.concatenate(lengths))
-        self._topics = np.concatenate(topics)
-        self._above = np.concatenate(values)
-        """Until they are weighed, the proportions; then by how much the log lift of each topic
-        exceeds that of a topic of the same article that is not compared."""
         self._shares = totals / totals.sum()
         """(K,) the topics' mean proportions."""
-
-    def _weigh(self, weight: NDArray[np.float32]) -> None:
-        """Turn proportions into log lifts; ``weight``: (n,) how much those of each article say."""
-        n = len(self)
-        shares = self._shares.astype(np.float32)
-        self._log_rest = np.empty(n, np.float32)
-        """(n,) the log lift of the topics that are not compared, shrunk: none has more of them than
-        the average article."""
-        for start in range(0, n, _WEIGHED_TOGETHER):
-            own = slice(start, min(start + _WEIGHED_TOGETHER, n))
-            starts = self._starts[own.start : own.stop + 1]
-            lengths = np.diff(starts)
-            firsts = starts[:-1] - starts[0]
-            elements = slice(starts[0], starts[-1])
-            values = self._above[elements]
-            of_topics = shares.take(self._topics[elements])
-            lacking = np.maximum(1 - np.add.reduceat(values, firsts), 0)
-            others = 1 - np.add.reduceat(of_topics, firsts)
-            of_others = lacking / np.maximum(others, shares.min())
-            rest = np.where(lengths < self._n_topics, np.minimum(of_others, 1), 0)
-            self._log_rest[own] = np.log1p(weight[own] * (rest - 1))
-            lifts = values / of_topics
-            lifts -= 1
-            lifts *= np.repeat(weight[own], lengths)
-            above = np.log1p(lifts, out=lifts)
-            above -= np.repeat(self._log_rest[own], lengths)
-            self._above[elements] = above
 
     def __len__(self) -> int:
         return len(self.articles.page_ids)
@@ -193,8 +199,10 @@ class Recorded:
         not compared. ``asked``: whether somebody asks with these words, which may be few, for
         articles that have them; otherwise they are those of an article.
         """
-        scores = _sums(self._starts, self._topics, self._above, theta.astype(np.float32))
-        scores += self._log_rest
+        of_topics = theta.astype(np.float32)
+        scores = np.concatenate(
+            [np.empty(0, np.float32), *(part.scores(of_topics) for part in self._parts)]
+        )
         tiny = np.finfo(np.float64).tiny
         best = float(theta @ np.log(np.maximum(theta, tiny) / self._shares))
         scores /= np.float32(max(best, LEAST_BEST))

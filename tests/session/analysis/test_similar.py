@@ -194,7 +194,6 @@ def test_articles_that_lack_a_row_are_damage(session):
 def test_reading_in_parts_gives_the_same_bits_and_says_how_far_it_is(session, monkeypatch):
     whole = recorded(session)
     monkeypatch.setattr(storage_of_recorded, "READ_TOGETHER", 1)
-    monkeypatch.setattr(similar, "_WEIGHED_TOGETHER", 7)
     told = []
     with SessionReader(session.path) as reader:
         in_parts = Recorded(reader, "lda", lambda *far: told.append(far))
@@ -211,7 +210,7 @@ def test_proportions_too_small_to_compare_are_not_held_but_asked_for(session):
     held = recorded(session)
     with SessionReader(session.path) as reader:
         stored = reader.proportions("lda", held_out=True)
-        assert len(held._topics) == len(stored.usual(SUBJECTS).topics)
+        assert sum(len(part._topics) for part in held._parts) == len(stored.usual(SUBJECTS).topics)
         for row in (0, N - 1):
             of_it = held.theta(reader, row)
             recorded_of_it = stored[row : row + 1]
