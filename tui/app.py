@@ -240,6 +240,7 @@ class Wikitopics(Host):
             watch.replay,
             self.size.width,
             offers=not self.READ_ONLY,
+            reading=watch.reading,
         )
         self.main.query_one("#status", Lines).show_lines(lambda width, _: [fitted(parts, width)])
         words = "" if status is None or watch.replay is not None else caption(status)

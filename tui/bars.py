@@ -143,10 +143,11 @@ def pieces(
     width: int,
     *,
     offers: bool = True,
+    reading: str = "",
 ) -> list[Piece]:
     """The parts of a line of ``width`` cells. ``trouble``: why the session cannot be read now;
     ``frozen``: seconds since the view froze; ``offers``: whether to name the keys that command the
-    trainer."""
+    trainer; ``reading``: what a view waits for."""
     if status is None:
         return [(0, [("wikitopics", "strong")]), (0, [(trouble or "opening …", "muted")])]
     program: Piece = (6, [("wikitopics", "strong")])
@@ -162,6 +163,8 @@ def pieces(
     out = [program, state]
     if not trouble:
         out += _needed(status, width, offers=offers)
+    if reading:
+        out.append((0, [(reading, "accent")]))
     if frozen is not None:
         out.append((0, [(f"VIEW FROZEN {age(frozen)}", "warn")]))
     out.append((2, [(source_words(status), "")]))

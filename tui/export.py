@@ -20,6 +20,7 @@ from wikitopics.session.control import write_report
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.paths import user_path
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.wording import so_far
 from wikitopics.tui.background import run_in_background
 from wikitopics.tui.bars import TextField
 from wikitopics.tui.browser import open_page
@@ -152,12 +153,12 @@ class Export(Dialog[None]):
     ) -> str:
         """Write a table, in a thread beside the screen's ``loop``; returns a message."""
 
-        def written(rows: int) -> None:
-            loop.call_soon_threadsafe(self.tell, f"{plural(rows, 'row')} written …")
+        def advance(what: str, done: int, total: int) -> None:
+            loop.call_soon_threadsafe(self.tell, f"{so_far(done, total)} {what} …")
 
         with SessionReader(self._path) as reader:
-            request = ExportRequest(reader, table.models(reader, model))
-            rows = save(table, form, request, target, written)
+            request = ExportRequest(reader, table.models(reader, model), advance=advance)
+            rows = save(table, form, request, target)
             licence = licence_of(reader.settings()) if table.of_texts else None
         message = f"written to {target}"
         if rows is not None:

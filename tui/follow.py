@@ -24,6 +24,7 @@ from wikitopics.session.errors import NoSession, SessionError
 from wikitopics.session.paths import session_name
 from wikitopics.session.records import SNAPSHOT_WORDS, ArticleRow
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.wording import so_far
 from wikitopics.tui.session_view import (
     MIXED,
     Beside,
@@ -46,6 +47,8 @@ FULL_EVERY = 1.0
 """The minimum seconds between two readings of what was learnt, however often the trainer
 commits."""
 
+LONG_SECONDS = 1.0
+"""What takes longer to read is told in the status line."""
 LOG_LINES = 200
 """The maximum number of log lines read: the newest."""
 LOGGED_WITHIN = 2.0
@@ -339,6 +342,10 @@ class Watch:
         self.latest: SessionView | None = None
         self.trouble = ""
         """Why the session cannot be read now; "" if it can."""
+        self.reading = ""
+        """What the thread for slow questions reads, and how far it is, if that takes long."""
+        self._asked_at = 0.0
+        """When that thread was last asked, by the monotonic clock."""
         self.frozen_at: float | None = None
         """When the user froze the view, by the monotonic clock."""
         self.replay: Replay | None = None
@@ -363,15 +370,34 @@ class Watch:
     async def ask(self, question: Callable[[SessionReader], T], *, aside: bool = False) -> T:
         """Put a question to the session's reader, which answers in its own thread. ``aside``: in
         another thread, so that following the session continues meanwhile."""
-        readers = self._searcher if aside else self._follower
-        return await readers.read(self.path, question)
+        if not aside:
+            return await self._follower.read(self.path, question)
+
+        def answered(reader: SessionReader) -> T:
+            self._asked_at = time.monotonic()
+            try:
+                return question(reader)
+            finally:
+                self.reading = ""
+
+        return await self._searcher.read(self.path, answered)
+
+    def _advance(self, what: str, done: int, total: int) -> None:
+        """Say how much has been read, in the thread for slow questions: an `Advance`."""
+        if time.monotonic() - self._asked_at > LONG_SECONDS:
+            self.reading = f"reading {so_far(done, total)} {what}"
 
     def answering(self, reader: SessionReader, model: str, committed_at: float) -> Answers:
         """Answers as of this commit or a later one; only in the thread for slow questions."""
         # A commit is read when it is first seen, so that keys rarely wait for that.
         before = self.answers
         if before is None or not before.still_hold(reader, model, committed_at):
-            self.answers = before = Answers(reader, model, before)
+            self.answers = None  # what the earlier ones hold of all articles takes much memory
+            texts = None if before is None else before.texts_of(reader)
+            del before
+            answers = Answers(reader, model, texts, self._advance)
+            self.answers = answers
+            return answers
         return before
 
     def map_of(self, reader: SessionReader, model: str) -> MapFollower:
@@ -382,7 +408,7 @@ class Watch:
             maps = {}
             self._maps = (reader, maps)
         if model not in maps:
-            maps[model] = MapFollower(model)
+            maps[model] = MapFollower(model, self._advance)
         return maps[model]
 
     async def begin_replay(self) -> None:

@@ -88,13 +88,21 @@ def as_session(documents: Minibatch, theta: NDArray[np.float32], n_words: int) -
     def counts_of(_: object) -> Iterator[tuple[NDArray[np.int64], Block]]:
         yield numbers, block
 
+    stored = Proportions.of(theta)
+
+    def leading_topics(
+        _: str, seqs: Sequence[int], most: int
+    ) -> dict[int, list[tuple[int, float]]]:
+        return {seq: stored.largest(seq)[:most] for seq in seqs}
+
     return SimpleNamespace(
         one_moment=nullcontext,
         check_proportions=lambda: None,
         progress=lambda: None,
-        recorded_articles=lambda **_: SimpleNamespace(seqs=lambda rows: rows),
+        recorded_articles=lambda **_: SimpleNamespace(seqs=lambda rows: rows, page_ids=numbers),
         recorded_lengths=lambda: lengths.astype(np.int64),
-        proportions=lambda *_, **__: Proportions.of(theta),
+        each_part=lambda *_, **__: [stored],
+        leading_topics=leading_topics,
         spec=lambda _: SimpleNamespace(topics=theta.shape[1]),
         vocabulary=lambda: range(n_words),
         counts_of=counts_of,
@@ -157,7 +165,7 @@ def measure(kind: str, corpus: Corpus) -> Figures:
     recorded = Recorded(session, kind)
     cosines = recorded.words
     assert cosines is not None
-    roots = np.sqrt([recorded.theta(row) for row in range(there.D)]).astype(np.float32)
+    roots = np.sqrt([recorded.theta(session, row) for row in range(there.D)]).astype(np.float32)
     found: dict[str, list[float]] = {}
     for asking, tokens in (("halves", [first[twin] for twin in twins]), ("stubs", stubs)):
         batch = counted(tokens)

@@ -14,7 +14,8 @@ from wikitopics.session.analysis.inference import proses, saved_model, theta_of,
 from wikitopics.session.analysis.painted import PaintedText, Painter, topics_of_words
 from wikitopics.session.analysis.similar import Recorded
 from wikitopics.session.analysis.sought import Sought, is_short
-from wikitopics.session.errors import SessionError
+from wikitopics.session.analysis.text_words import TextIndex
+from wikitopics.session.errors import Advance, SessionError, unseen
 from wikitopics.session.options import LINKS, TOKENS
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
 from wikitopics.session.storage.articles import RECENT_ARTICLES
@@ -67,9 +68,15 @@ class Answers:
     raises `SessionError`.
     """
 
-    def __init__(self, reader: SessionReader, model: str, before: "Answers | None" = None) -> None:
-        """``before``: earlier answers; if they are about the same file, its titles and snippets are
-        not read again."""
+    def __init__(
+        self,
+        reader: SessionReader,
+        model: str,
+        texts: TextIndex | None = None,
+        advance: Advance = unseen,
+    ) -> None:
+        """``texts``: titles and snippets that earlier answers have read. ``advance``: is told how
+        much has been read, then and later."""
         self._reader = reader
         self._name = model
         self._committed_at = reader.progress().committed_at
@@ -80,13 +87,14 @@ class Answers:
         self._recorded = None
         self._lone = ""
         try:
-            self._recorded = Recorded(reader, model)
+            self._recorded = Recorded(reader, model, advance)
         except SessionError as error:
             self._lone = str(error)
-        texts = None
-        if before is not None and before._reader == reader:
-            texts = before.finder.texts
-        self.finder: Finder = Finder(reader, model, self._recorded, self._model, texts)
+        self.finder: Finder = Finder(reader, model, self._recorded, self._model, texts, advance)
+
+    def texts_of(self, reader: SessionReader) -> TextIndex | None:
+        """The titles and snippets that have been read; None if this is about another file."""
+        return self.finder.texts if self._reader == reader else None
 
     def still_hold(self, reader: SessionReader, model: str, committed_at: float) -> bool:
         """Whether these answers are of this model, at this commit or a later one."""
@@ -131,7 +139,7 @@ class Answers:
         counted = self._reader.words_of(article)
         row = None if self._recorded is None else self._recorded.row(article.seq)
         if self._recorded is not None and row is not None:
-            theta = self._recorded.theta(row)
+            theta = self._recorded.theta(self._reader, row)
             alike = self._alike(theta, counted, article.page_id)
             return self._answer(theta, counted, alike)
         if counted is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.session.errors import NO_TOPICS, SessionError
+from wikitopics.session.errors import NO_TOPICS, Advance, SessionError, unseen
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.paths import command
 from wikitopics.session.sources import noun
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 PLACED_TOGETHER = 4_096
 """About how many articles are placed between two looks at the clock."""
+SECOND = 0.1
+"""The least proportion of an article's second topic that is told."""
 GRID = 64
 """The number of squares, in each direction, in which articles are counted to find where most of a
 topic's lie."""
@@ -43,6 +45,8 @@ class ArticleMap:
     """(n, 2)"""
     topics: NDArray[np.int16]
     """(n,) the largest topic of each."""
+    second: NDArray[np.int16]
+    """(n,) the second topic of each; -1 for an article that is only about its largest."""
 
     def __len__(self) -> int:
         return len(self.seqs)
@@ -67,19 +71,16 @@ class ArticleMap:
         return centres
 
 
-def article_map(reader: SessionReader, model: str) -> ArticleMap:
+def article_map(reader: SessionReader, model: str, advance: Advance = unseen) -> ArticleMap:
     """The map of all recorded articles. A million of them take half a minute if their places are
     not stored.
 
     Raises `SessionError` if there is no map.
     """
-    follower = MapFollower(model)
-    while True:
-        found = follower.read(reader)
-        if found is None:
-            raise SessionError(why_no_map(reader, model))
-        if follower.is_complete:
-            return found
+    found = MapFollower(model, advance).read(reader, math.inf)
+    if found is None:
+        raise SessionError(why_no_map(reader, model))
+    return found
 
 
 def why_no_map(reader: SessionReader, model: str) -> str:
@@ -103,11 +104,13 @@ def why_no_map(reader: SessionReader, model: str) -> str:
 class MapFollower:
     """The map of a session's articles as it grows, for repeated questions.
 
-    It keeps what it has read: 15 bytes an article.
+    It keeps what it has read: 16 bytes an article.
     """
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, advance: Advance = unseen) -> None:
+        """``advance``: is told how many articles have their places."""
         self.model = model
+        self._advance = advance
         self.is_complete = False
         """Whether all articles as of the last commit have their places on the newest map."""
         self._version: object = None
@@ -123,6 +126,7 @@ class MapFollower:
         """(blocks + 1,) the articles before each block."""
         self._places = np.empty((0, 2), np.uint16)
         self._topics = np.empty(0, np.int16)
+        self._second = np.empty(0, np.int16)
         self._next = 0
         """The first block whose places are not those of the layout in force."""
         self._map: ArticleMap | None = None
@@ -174,6 +178,7 @@ class MapFollower:
         articles = int(self._starts[-1])
         self._places = _resized(self._places, articles)
         self._topics = _resized(self._topics, articles)
+        self._second = _resized(self._second, articles)
 
     def _place(self, reader: SessionReader, end: float) -> None:
         """Read or compute the places of the next blocks until all have theirs, or the end."""
@@ -184,6 +189,7 @@ class MapFollower:
             last = int(np.searchsorted(self._starts[:-1], wanted))
             self._place_blocks(reader, first, last)
             self._next = last  # only now: if they cannot be read, a later call tries again
+            self._advance("places read", int(self._starts[last]), int(self._starts[-1]))
             if time.monotonic() >= end:
                 break
         self.is_complete = self._next == len(self._blocks)
@@ -192,16 +198,16 @@ class MapFollower:
 
     def _place_blocks(self, reader: SessionReader, first: int, last: int) -> None:
         stored = reader.stored(self.model, self._blocks[first:last])
-        rows = rows_of(stored.proportions)
+        proportions = stored.proportions.usual(reader.spec(self.model).topics)
         places = stored.places
         lengths = np.diff(self._starts[first : last + 1])
         lacking = np.flatnonzero(np.repeat(stored.layouts != self._layout, lengths))
         if len(lacking):
             places = places.copy()
-            places[lacking] = self._opened(reader).placed(rows.take(lacking))
+            places[lacking] = self._opened(reader).placed(rows_of(proportions.take(lacking)))
         own = slice(int(self._starts[first]), int(self._starts[last]))
         self._places[own] = places
-        self._topics[own] = rows.leading()
+        self._topics[own], self._second[own] = proportions.two_largest(SECOND)
         self._layouts[first:last] = [self._layout] * (last - first)
 
     def _opened(self, reader: SessionReader) -> "Landmarks":
@@ -218,13 +224,16 @@ class MapFollower:
         if 0 in self._layouts:
             placed = self._layouts.index(0)
         n = int(self._starts[placed])
-        seqs = [np.arange(first, first + articles) for first, articles in self._blocks[:placed]]
+        firsts = np.array([first for first, _ in self._blocks[:placed]], np.int64)
+        lengths = np.diff(self._starts[: placed + 1])
+        seqs = np.arange(n) + np.repeat(firsts - self._starts[:placed], lengths)
         return ArticleMap(
             self.model,
             self._layout,
-            np.concatenate([np.empty(0, np.int64), *seqs]),
+            seqs,
             self._places[:n].copy(),
             self._topics[:n].copy(),
+            self._second[:n].copy(),
         )
 
 

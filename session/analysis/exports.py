@@ -10,7 +10,7 @@ from dataclasses import KW_ONLY, astuple, dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from wikitopics.session.errors import BadUsage
+from wikitopics.session.errors import Advance, BadUsage, unseen
 from wikitopics.session.sources import described
 
 if TYPE_CHECKING:
@@ -103,6 +103,8 @@ class ExportRequest:
     """Whether --bom was given."""
     snippets: bool = False
     """Whether --snippets was given: without it, a table has no text of documents."""
+    advance: Advance = unseen
+    """Is told how much has been read, where nothing is written until all has been."""
 
 
 def has_ids(request: ExportRequest) -> bool:
@@ -132,6 +134,8 @@ class Table:
     """A function that returns the table's rows in a fixed order, in batches. If records are
     missing, the function raises the error before it returns the iterator: so nothing has been
     written by then."""
+    least_rows: Callable[[ExportRequest], int] = lambda request: 0
+    """A number of rows that it surely has, known without reading them."""
     formats: tuple[str, ...] = ("csv", "tsv", "json", "parquet", "xlsx")
     """The formats it can be written in, the default one first."""
     optional: Mapping[str, Callable[[ExportRequest], bool]] = field(default_factory=dict)
@@ -281,6 +285,14 @@ def _with_roles(request: ExportRequest) -> bool:
     return request.everything
 
 
+def _least_articles(request: ExportRequest) -> int:
+    """One row for each trained article and model."""
+    reader = request.reader
+    progress = reader.progress()
+    others = progress.held_out + progress.skipped
+    return max(0, reader.n_articles() - others) * len(request.models)
+
+
 def _always(request: ExportRequest) -> bool:
     """For a column that came after the optional ones, and so is behind them."""
     return True
@@ -290,6 +302,7 @@ def _always(request: ExportRequest) -> bool:
     "articles",
     "Articles: each with its largest topic",
     "page_id title revision_id words model topic proportion",
+    least_rows=_least_articles,
     optional={
         "role": _with_roles,
         "id": has_ids,
@@ -323,15 +336,15 @@ def _largest_topics(request: ExportRequest, *, with_snippet: bool) -> Iterator[B
     for columns in request.reader.all_articles(trained_only=not request.everything):
         rows: list[Row] = []
         seqs, *_ = columns
-        snippets = request.reader.snippets(seqs) if with_snippet else {}
-        for article in zip(*columns, strict=True):
-            seq, page_id, title, revision_id, words, role, topics, shares, id = article
+        snippets = request.reader.snippets_of(seqs) if with_snippet else []
+        for row, article in enumerate(zip(*columns, strict=True)):
+            _, page_id, title, revision_id, words, role, topics, shares, id = article
             optional = []
             if with_role:
                 optional.append(role)
             if with_id:
                 optional.append(id)
-            last = [snippets.get(seq)] if with_snippet else []
+            last = [snippets[row] or None] if with_snippet else []
             if not topics:
                 empty = (None, None, None, *optional, None, None, *last)
                 rows.append((page_id, title, revision_id, words, *empty))
@@ -352,7 +365,10 @@ def _proportions_matrix(request: ExportRequest) -> "Mapping[str, NDArray[Any]]":
 
     from wikitopics.session.analysis.frames import as_csr
 
-    matrix, page_ids = as_csr(request.reader, request.models[0], held_out=request.everything)
+    (model, *_) = request.models
+    matrix, page_ids = as_csr(
+        request.reader, model, held_out=request.everything, advance=request.advance
+    )
     arrays = {name: getattr(matrix, name) for name in ("data", "indices", "indptr")}
     return {
         "format": np.array(b"csr"),
@@ -360,6 +376,10 @@ def _proportions_matrix(request: ExportRequest) -> "Mapping[str, NDArray[Any]]":
         **arrays,
         "page_ids": page_ids,
     }
+
+
+def _least_proportions(request: ExportRequest) -> int:
+    return sum(request.reader.least_proportions(model) for model in request.models)
 
 
 def _is_of_own_documents(request: ExportRequest) -> bool:
@@ -371,6 +391,7 @@ def _is_of_own_documents(request: ExportRequest) -> bool:
     "Proportions: the topics of every article (npz: one model's, as CSR)",
     "page_id title model topic proportion",
     formats=("csv", "tsv", "json", "parquet", "xlsx", "npz"),
+    least_rows=_least_proportions,
     optional={"id": has_ids, "role": _is_of_own_documents},
     arrays=_proportions_matrix,
     everything="also include your own held-out documents in npz",
@@ -464,16 +485,23 @@ def _model_arrays(request: ExportRequest) -> "Mapping[str, NDArray[Any]]":
     "Map: every article's place, as a page (html), a picture (png), or growing (svg)",
     "page_id title x y topic area",
     formats=("csv", "tsv", "json", "parquet", "xlsx", "html", "svg", "png"),
+    least_rows=lambda request: request.reader.n_recorded(held_out=True),
     optional={"id": has_ids, "snippet": with_snippets},
     one_model=True,
     of_texts=True,
 )
 def _map(request: ExportRequest) -> Iterator[Batch]:
     """One row per article, in the order of reading."""
-    from wikitopics.session.analysis.map_contents import map_contents
+    from wikitopics.session.analysis.map_contents import map_batches
 
-    of_model = map_contents(request.reader, request.models[0], snippets=with_snippets(request))
-    return of_model.batches(with_ids=has_ids(request))
+    (model, *_) = request.models
+    return map_batches(
+        request.reader,
+        model,
+        with_ids=has_ids(request),
+        snippets=with_snippets(request),
+        advance=request.advance,
+    )
 
 
 TABLES["model"] = Table(

@@ -20,7 +20,7 @@ from wikitopics.session.analysis.similar import (
 )
 from wikitopics.session.analysis.sought import Sought, Unit
 from wikitopics.session.analysis.text_words import LONGEST_TITLE, TextIndex, TextWords
-from wikitopics.session.errors import SessionError, errors_of
+from wikitopics.session.errors import Advance, SessionError, errors_of, unseen
 from wikitopics.session.records import SHOWN_WORDS, ArticleRow
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.wording import in_line
@@ -102,14 +102,16 @@ class Finder:
         recorded: Recorded | None,
         saved: OnlineModel | None = None,
         texts: TextIndex | None = None,
+        advance: Advance = unseen,
     ) -> None:
         """``recorded``: the articles with their topics and words; None if no proportions are
         recorded. ``saved``: the model at the last commit, if it is loaded. ``texts``: those of the
-        same file, as far as they were read before."""
+        same file, as far as they were read before. ``advance``: is told how many are read."""
         progress = reader.progress()
         self._committed_at = progress.committed_at
         self.model = model
         self._recorded = recorded
+        self._advance = advance
         if saved is None and progress.articles:
             saved = saved_model(reader, model)
         self._model = saved
@@ -120,6 +122,17 @@ class Finder:
     def still_holds(self, reader: SessionReader, model: str) -> bool:
         """Whether this is of that model, and nothing has been committed since."""
         return self.model == model and self._committed_at == reader.progress().committed_at
+
+    def lack(self, reader: SessionReader) -> str:
+        """In which words of documents nothing is sought, since there are too many, for people; ""
+        if all are sought that the session has."""
+        n = len(self.texts)
+        if self.texts.n_searched < n:
+            return f"the beginnings of the first {self.texts.n_searched:,} of {n:,} are searched"
+        has_counts = reader.settings().keeps_counts
+        if has_counts and self._recorded is not None and self._recorded.words is None:
+            return "only titles and beginnings are searched: the words of all texts are too many"
+        return ""
 
     def sought(self, text: str) -> Sought:
         return Sought(text, self._vocabulary)
@@ -181,7 +194,7 @@ class Finder:
         if not sought.text:
             return []
         texts = self.texts
-        texts.read(reader)
+        texts.read(reader, self._advance)
         n = len(texts)
         if not n:
             return []
@@ -308,6 +321,8 @@ class Found:
     documents: list[FoundDocument]
     suggestion: str = ""
     """What may have been meant, if nothing was found."""
+    lack: str = ""
+    """In which words nothing was sought, since a session has too many documents."""
 
     @property
     def words(self) -> str:
@@ -321,7 +336,8 @@ class Found:
         topics = "1 topic" if n_topics == 1 else f"{n_topics:,} topics"
         documents = "1 document" if n_documents == 1 else f"{n_documents:,} documents"
         hint = f"; {self.suggestion}" if self.suggestion else ""
-        return f"{topics} and {documents} by {self.words!r}{hint}"
+        lack = f"; {self.lack}" if self.lack else ""
+        return f"{topics} and {documents} by {self.words!r}{hint}{lack}"
 
     def __repr__(self) -> str:
         found: list[FoundTopic | FoundDocument] = [*self.topics, *self.documents]
@@ -338,10 +354,19 @@ class Found:
         return page.framed(page.found(self.counted(), topics, documents, self.sought.spans))
 
 
-def finder_of(reader: SessionReader, model: str) -> Finder:
-    """What answers to words about a session, newly read."""
-    recorded = Recorded(reader, model) if has_proportions(reader) else None
-    return Finder(reader, model, recorded)
+def found_once(
+    reader: SessionReader, model: str, text: str, limit: int, advance: Advance = unseen
+) -> Found:
+    """What `find` returns, where nothing else will be sought: no other words are held.
+
+    ``advance``: is told how many articles and texts have been read.
+    """
+    recorded = Recorded(reader, model, advance) if has_proportions(reader) else None
+    vocabulary = reader.counter()
+    keys = [unit.keys for unit, _ in Sought(text, vocabulary).groups]
+    texts = TextIndex(TextWords(vocabulary.rule), only=keys)
+    texts.read(reader, advance)
+    return find(Finder(reader, model, recorded, texts=texts), reader, text, limit)
 
 
 def find(finder: Finder, reader: SessionReader, text: str, limit: int) -> Found:
@@ -367,4 +392,4 @@ def find(finder: Finder, reader: SessionReader, text: str, limit: int) -> Found:
     if not topics and not documents:
         alike = reader.resembling(sought.text[:LONGEST_TITLE]) if sought.text else []
         suggestion = sought.suggestion([article.title for article in alike])
-    return Found(sought, topics, documents, suggestion)
+    return Found(sought, topics, documents, suggestion, finder.lack(reader))

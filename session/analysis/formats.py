@@ -252,28 +252,36 @@ def _ldavis(table: Table, request: ExportRequest) -> Iterator[bytes]:
 def _html(table: Table, request: ExportRequest) -> Iterator[bytes]:
     """The map of articles as a page."""
     from wikitopics.session.analysis.map_contents import map_contents
+    from wikitopics.session.analysis.report.map_page import drawn
 
     snippets = with_snippets(request)
-    yield _utf8(map_contents(request.reader, request.models[0], snippets=snippets).page())
+    (model, *_) = request.models
+    advance = request.advance
+    whole = map_contents(request.reader, model, drawn, snippets=snippets, advance=advance)
+    yield _utf8(whole.page())
 
 
 def _svg(table: Table, request: ExportRequest) -> Iterator[bytes]:
     """The growth of the map of articles."""
-    from wikitopics.session.analysis.map_contents import map_contents
+    from wikitopics.session.analysis.map_contents import map_contents, nothing
 
     _check_no_snippets(request)
-    yield _utf8(map_contents(request.reader, request.models[0]).growth())
+    (model, *_) = request.models
+    whole = map_contents(request.reader, model, nothing, advance=request.advance)
+    yield _utf8(whole.growth())
 
 
 def _png(table: Table, request: ExportRequest) -> Iterator[bytes]:
     """The map of articles as a picture. Raises `BadUsage` without the extra."""
     if REPORT.missing():
         raise BadUsage(REPORT.needed("--format png"))
-    from wikitopics.session.analysis.map_contents import map_contents
+    from wikitopics.session.analysis.map_contents import map_contents, nothing
     from wikitopics.session.analysis.report.map_picture import picture
 
     _check_no_snippets(request)
-    yield picture(map_contents(request.reader, request.models[0]), labels=None, scale=())
+    (model, *_) = request.models
+    whole = map_contents(request.reader, model, nothing, advance=request.advance)
+    yield picture(whole, labels=None, scale=())
 
 
 def _check_no_snippets(request: ExportRequest) -> None:
@@ -348,7 +356,6 @@ def save(
     form: Format,
     request: ExportRequest,
     path: Path,
-    progress: Callable[[int], object] = lambda rows: None,
 ) -> int | None:
     """Write an export to ``path``, whole or not at all. Returns the number of rows written; None
     for a format without rows."""
@@ -365,7 +372,7 @@ def save(
         for columns in batches:
             yield columns
             n_rows += len(columns[0])
-            progress(n_rows)
+            request.advance("rows written", n_rows, 0)
 
     assert form.stream is not None
     counted_table = replace(table, batches=lambda request: counted(table.batches(request)))

@@ -14,13 +14,14 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_string_dtype
 
 from wikitopics.model.online import IN_USE
 from wikitopics.session.analysis.areas import areas
-from wikitopics.session.analysis.frames import as_csr, documents_of
-from wikitopics.session.errors import SessionError
+from wikitopics.session.analysis.frames import documents_of
+from wikitopics.session.analysis.similar import TOPICS_READ
+from wikitopics.session.errors import Advance, SessionError, unseen
 from wikitopics.session.sources import noun
 from wikitopics.session.storage.reader import SessionReader
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+    pass
 
 Level = Literal["areas", "topics"]
 PERIODS = ("min", "h", "D", "W", "M", "Q", "Y")
@@ -32,7 +33,9 @@ _CALL = 5
 """How far up the stack a warning says it comes from: from the user's call of a session's method."""
 
 
-def by_group(reader: SessionReader, model: str, groups: object, level: Level) -> pd.DataFrame:
+def by_group(
+    reader: SessionReader, model: str, groups: object, level: Level, advance: Advance = unseen
+) -> pd.DataFrame:
     """The mean proportions of each group of documents; see `StoredSession.by`."""
     values = column_of("groups", groups)
     try:
@@ -40,45 +43,50 @@ def by_group(reader: SessionReader, model: str, groups: object, level: Level) ->
     except TypeError as error:  # values that cannot be compared, such as lists
         raise TypeError(f"groups: {error}") from None
     with reader.one_moment():
-        matrix, places = _placed(reader, model, "groups", values)
+        places = _placed(reader, "groups", values)
         columns = _columns(reader, model, level)
-    code_of = np.append(codes, -1)[places]  # the place -1 is that of the code -1
-    has_documents = np.bincount(code_of + 1, minlength=len(labels) + 1)[1:] > 0
-    code_of = np.append(np.cumsum(has_documents) - 1, -1)[code_of]
-    used = pd.Index(labels)[has_documents]
-    if isinstance(used, pd.CategoricalIndex):
-        used = used.remove_unused_categories()
-    _tell("groups", reader, code_of)
-    return _means(matrix, code_of, used.rename("group"), columns, level)
+        code_of = np.append(codes, -1)[places]  # the place -1 is that of the code -1
+        has_documents = np.bincount(code_of + 1, minlength=len(labels) + 1)[1:] > 0
+        code_of = np.append(np.cumsum(has_documents) - 1, -1)[code_of]
+        used = pd.Index(labels)[has_documents]
+        if isinstance(used, pd.CategoricalIndex):
+            used = used.remove_unused_categories()
+        _tell("groups", reader, code_of)
+        return _means(reader, model, code_of, used.rename("group"), columns, level, advance)
 
 
 def over_time(
-    reader: SessionReader, model: str, dates: object, freq: str | None, level: Level
+    reader: SessionReader,
+    model: str,
+    dates: object,
+    freq: str | None,
+    level: Level,
+    advance: Advance = unseen,
 ) -> pd.DataFrame:
     """The mean proportions in each period; see `StoredSession.over_time`."""
     values = column_of("dates", dates)
     with reader.one_moment():
-        matrix, places = _placed(reader, model, "dates", values)
+        places = _placed(reader, "dates", values)
         columns = _columns(reader, model, level)
-    moments = _moments(values)
-    used = moments.iloc[np.unique(places[places >= 0])].dropna()
-    if used.empty:
-        called = noun(reader.settings().source)
-        raise ValueError(f"dates: none of the {len(places):,} {called} has a value")
-    periods = _periods(moments, _freq_of(used, freq))
-    periods_used = _periods(used, periods.dtype.freq)
-    first = periods_used.min()
-    n_periods = periods_used.max().ordinal - first.ordinal + 1
-    if n_periods > MOST_PERIODS:
-        raise ValueError(
-            f"freq: {n_periods:,} periods from {first} to {periods_used.max()}; the most are "
-            f"{MOST_PERIODS:,}, so choose longer ones"
-        )
-    codes = np.where(periods.isna(), -1, periods.astype("int64") - first.ordinal)
-    code_of = np.append(codes, -1)[places]
-    _tell("dates", reader, code_of)
-    every = pd.period_range(first, periods=n_periods, name="period")
-    return _means(matrix, code_of, every, columns, level)
+        moments = _moments(values)
+        used = moments.iloc[np.unique(places[places >= 0])].dropna()
+        if used.empty:
+            called = noun(reader.settings().source)
+            raise ValueError(f"dates: none of the {len(places):,} {called} has a value")
+        periods = _periods(moments, _freq_of(used, freq))
+        periods_used = _periods(used, periods.dtype.freq)
+        first = periods_used.min()
+        n_periods = periods_used.max().ordinal - first.ordinal + 1
+        if n_periods > MOST_PERIODS:
+            raise ValueError(
+                f"freq: {n_periods:,} periods from {first} to {periods_used.max()}; the most are "
+                f"{MOST_PERIODS:,}, so choose longer ones"
+            )
+        codes = np.where(periods.isna(), -1, periods.astype("int64") - first.ordinal)
+        code_of = np.append(codes, -1)[places]
+        _tell("dates", reader, code_of)
+        every = pd.period_range(first, periods=n_periods, name="period")
+        return _means(reader, model, code_of, every, columns, level, advance)
 
 
 def column_of(argument: str, values: object) -> pd.Series:
@@ -139,14 +147,13 @@ def places_of_values(
     return places
 
 
-def _placed(
-    reader: SessionReader, model: str, argument: str, values: pd.Series
-) -> "tuple[csr_array, NDArray[np.int64]]":
-    """((D, K) the recorded proportions, (D,) the places of the articles' values)."""
-    matrix, page_ids = as_csr(reader, model, held_out=True)
-    documents = documents_of(reader)
+def _placed(reader: SessionReader, argument: str, values: pd.Series) -> NDArray[np.int64]:
+    """(D,) the places of the values of the articles whose proportions are recorded."""
+    reader.check_proportions()
+    page_ids = reader.recorded_articles(held_out=True).page_ids
+    documents = documents_of(reader, titles=False)
     called = noun(reader.settings().source)
-    return matrix, places_of_values(argument, values, page_ids, documents, called)
+    return places_of_values(argument, values, page_ids, documents, called)
 
 
 def _columns(
@@ -184,11 +191,13 @@ def tell_of_those_without(
 
 
 def _means(
-    matrix: "csr_array",
+    reader: SessionReader,
+    model: str,
     code_of: NDArray[np.int64],
     labels: pd.Index,
     columns: Sequence[tuple[int, str, tuple[int, ...]]],
     level: Level,
+    advance: Advance,
 ) -> pd.DataFrame:
     """A row for each label and each of the columns.
 
@@ -196,20 +205,27 @@ def _means(
     """
     if not columns:
         raise SessionError(f"there are no {level} in use yet")
-    chosen = np.flatnonzero(code_of >= 0)
-    codes = code_of[chosen]
-    of_chosen = matrix[chosen].tocsc()
-    n_documents = np.bincount(codes, minlength=len(labels))
-    shares = np.empty((len(labels), len(columns)))
-    errors = np.empty_like(shares)
+    column_of_topic = np.full(reader.spec(model).topics, len(columns))
+    for column, (_, _, topics) in enumerate(columns):
+        column_of_topic[list(topics)] = column
+    moments = Moments(len(labels), len(columns))
+    read = 0
+    for part in reader.each_part(model, held_out=True):
+        codes = code_of[read : read + len(part)]
+        read += len(part)
+        owners = np.repeat(np.arange(len(part)), part.lengths)
+        cells = owners * (len(columns) + 1) + column_of_topic[part.topics]
+        size = len(part) * (len(columns) + 1)
+        summed = np.asarray(np.bincount(cells, part.values(), size), np.float64)
+        values = summed.reshape(len(part), -1)[:, :-1]
+        moments.add(values[codes >= 0], codes[codes >= 0])
+        advance(TOPICS_READ, read, len(code_of))
+    n_documents = moments.n.astype(np.int64)
+    shares = moments.means
     with np.errstate(invalid="ignore", divide="ignore"):  # NaN without documents, or with only one
-        for column, (_, _, topics) in enumerate(columns):
-            # One column at a time, since all of a large session may not fit in memory.
-            values = of_chosen[:, list(topics)].sum(axis=1, dtype=np.float64)
-            mean = np.bincount(codes, values, len(labels)) / n_documents
-            squares = np.bincount(codes, (values - mean[codes]) ** 2, len(labels))
-            shares[:, column] = mean
-            errors[:, column] = np.sqrt(squares / (n_documents - 1) / n_documents)
+        shares[n_documents == 0] = np.nan
+        of_group = moments.n[:, None]
+        errors = np.sqrt(moments.squares / (of_group - 1) / of_group)
     errors[n_documents < 2] = np.nan
     n = len(columns)
     numbers = [number for number, _, _ in columns]
@@ -285,3 +301,31 @@ def _periods(moments: pd.Series, freq: object) -> pd.Series:
     if isinstance(moments.dtype, pd.PeriodDtype):
         return moments.dt.asfreq(freq)
     return moments.dt.to_period(freq)
+
+
+class Moments:
+    """The means and the variances of groups of rows, which are added some at a time."""
+
+    def __init__(self, groups: int, columns: int) -> None:
+        self.n = np.zeros(groups)
+        """(groups,) the rows of each group"""
+        self.means = np.zeros((groups, columns))
+        self.squares = np.zeros((groups, columns))
+        """(groups, columns) the sums of the squared differences from the means"""
+
+    def add(self, values: NDArray[np.float64], codes: NDArray[np.int64]) -> None:
+        """Add rows, (n, columns), of the groups ``codes``, (n,)."""
+        groups = len(self.n)
+        n = np.bincount(codes, minlength=groups).astype(np.float64)
+        total = self.n + n
+        weight = np.divide(n, total, out=np.zeros(groups), where=total > 0)
+        for column in range(values.shape[1]):
+            of_column = values[:, column]
+            sums = np.bincount(codes, of_column, groups)
+            means = np.divide(sums, n, out=np.zeros(groups), where=n > 0)
+            squares = np.bincount(codes, (of_column - means[codes]) ** 2, groups)
+            # Two sets of values together: each has its mean, and the means differ.
+            difference = means - self.means[:, column]
+            self.means[:, column] += difference * weight
+            self.squares[:, column] += squares + difference**2 * self.n * weight
+        self.n = total

@@ -1,9 +1,11 @@
 """The map of articles with what is told of each: what its page, table, frame and picture show."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +19,7 @@ from wikitopics.session.analysis.origin import addresses, licence_of
 from wikitopics.session.analysis.report import map_page
 from wikitopics.session.analysis.report.growth import growth_svg
 from wikitopics.session.analysis.report.parts import LARGEST
-from wikitopics.session.errors import Damaged
+from wikitopics.session.errors import Advance, unseen
 from wikitopics.session.records import SHOWN_WORDS, ArticleRow, TopicRow
 from wikitopics.session.settings import Settings
 from wikitopics.session.sources import noun
@@ -26,8 +28,6 @@ from wikitopics.session.storage.places import WHOLE
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.wording import called
 
-SECOND = 0.1
-"""The least proportion of an article's second topic that is told."""
 DIGITS = 5
 """The number of digits after the point of a coordinate: more than are stored."""
 _LAND = (72, 96)
@@ -35,8 +35,6 @@ _LAND = (72, 96)
 LAND = 0.7
 """How many articles an area needs in a square to be land, as a part of the mean over all squares:
 its name is to be where its articles are dense."""
-_AT_ONCE = 500
-"""The number of rows of the table that are made together."""
 
 Columns = tuple[list[int], list[str], list[float], list[float], list[int], list[int | None]]
 """page_id, title, x and y from 0 to 1, topic, and area: None for a topic that is not in use."""
@@ -52,8 +50,10 @@ class MapContents:
     """Whether the session has other models, too."""
     settings: Settings
     map: ArticleMap
+    rows: NDArray[np.int64]
+    """(m,) those articles of the map about which the following is known"""
     page_ids: NDArray[np.int64]
-    """(n,)"""
+    """(m,)"""
     titles: Sequence[str]
     revisions: Sequence[int]
     ids: Sequence[str | None]
@@ -61,16 +61,14 @@ class MapContents:
     snippets: Sequence[str | None] | None
     """The beginnings of their texts; None: these are not shown."""
     typical: NDArray[np.float32]
-    """(n,) see `typicality`"""
-    second: NDArray[np.int64]
-    """(n,) each article's second topic; -1 for one that is only about its largest."""
+    """(m,) see `typicality`"""
     topics: Sequence[TopicRow]
     """All topics, by number."""
     areas: Sequence[Area]
     """The largest first, and "other" last."""
 
     def __len__(self) -> int:
-        return len(self.titles)
+        return len(self.map)
 
     @property
     def noun(self) -> str:
@@ -87,31 +85,18 @@ class MapContents:
             found.append(address_of(ArticleRow(1, page_id, title, revision, 0, "trained")))
         return found
 
-    def columns(self, start: int = 0, stop: int | None = None) -> Columns:
-        """Some rows of the table, by column."""
-        rows = slice(start, stop)
-        coordinates = np.round(self.map.places[rows] / WHOLE, DIGITS)
-        numbers = self.map.topics[rows].tolist()
+    def columns(self) -> Columns:
+        """The table of the known articles, by column."""
+        coordinates = np.round(self.map.places[self.rows] / WHOLE, DIGITS)
+        numbers = self.map.topics[self.rows].tolist()
         return (
-            self.page_ids[rows].tolist(),
-            list(self.titles[rows]),
+            self.page_ids.tolist(),
+            list(self.titles),
             coordinates[:, 0].tolist(),
             coordinates[:, 1].tolist(),
             numbers,
             [self.area_of.get(number) for number in numbers],
         )
-
-    def batches(self, *, with_ids: bool) -> Iterator[Sequence[Sequence[object]]]:
-        """All rows of the table, some at a time; ``with_ids``: with a column of ids. Snippets, if
-        they are shown, are the last column."""
-        for start in range(0, len(self), _AT_ONCE):
-            stop = start + _AT_ONCE
-            columns: list[Sequence[object]] = [*self.columns(start, stop)]
-            if with_ids:
-                columns.append(self.ids[start:stop])
-            if self.snippets is not None:
-                columns.append(self.snippets[start:stop])
-            yield columns
 
     def page(
         self,
@@ -124,16 +109,17 @@ class MapContents:
         # -1 chooses the last index, which no topic has.
         indices = np.full(len(self.topics) + 1, -1)
         indices[self._drawn] = np.arange(len(self._drawn))
-        snippets = self.snippets or [None] * len(self)
+        snippets = self.snippets or [None] * len(self.rows)
         articles = map_page.Articles(
-            self.map.places,
-            indices[np.column_stack([self.map.topics, self.second])],
+            self.map.places[self.rows],
+            indices[np.column_stack([self.map.topics[self.rows], self.map.second[self.rows]])],
             list(map(called, self.titles, snippets)),
             self.addresses if any(self.addresses) else None,
             self.snippets,
             typical=self.typical,
             labels=labels,
             scale=scale,
+            of=len(self),
         )
         return map_page.map_page(
             self._heading,
@@ -169,10 +155,12 @@ class MapContents:
         licence = licence_of(self.settings)
         return "" if licence is None else f"{licence.text[0].upper()}{licence.text[1:]}."
 
-    def colours(self) -> NDArray[np.str_]:
-        """(n,) the colour of each article."""
-        of_topic = [_colour(self.area_of.get(topic.topic)) for topic in self.topics]
-        return np.array(of_topic)[self.map.topics]
+    def colours(self) -> tuple[list[str], NDArray[np.uint8]]:
+        """(the colours, (n,) which of them each article has)."""
+        area_of_topic = [self.area_of.get(topic.topic) for topic in self.topics]
+        colours = sorted(set(map(_colour, area_of_topic)))
+        of_topic = [colours.index(_colour(area)) for area in area_of_topic]
+        return colours, np.array(of_topic, np.uint8)[self.map.topics]
 
     @cached_property
     def area_of(self) -> Mapping[int, int]:
@@ -249,31 +237,73 @@ class MapContents:
         return found
 
 
-def map_contents(reader: SessionReader, model: str, *, snippets: bool = False) -> MapContents:
+def map_contents(
+    reader: SessionReader,
+    model: str,
+    known: Callable[[int], NDArray[np.int64]] = np.arange,
+    *,
+    snippets: bool = False,
+    advance: Advance = unseen,
+) -> MapContents:
     """The map of a model; ``snippets``: with the beginnings of texts, if the session keeps any.
+
+    ``known``: of a number of articles, those whose titles are read: `map_page.drawn` for a page,
+    `nothing` for a picture, otherwise all. ``advance``: is told how many articles have been read.
 
     Raises `SessionError` if the session has no map of articles.
     """
+    snippets = snippets and reader.has_snippets()
     with reader.one_moment():
-        placed = article_map(reader, model)
-        settings = reader.settings()
+        placed = article_map(reader, model, advance)
+        rows = known(len(placed))
         topic_map = atlas(reader, model)
-        page_ids, titles, revisions, ids, typical = _articles(reader, placed)
+        told = list(_told(reader, placed, rows, snippets=snippets, advance=advance))
         return MapContents(
             session=reader.path.stem,
             several=len(reader.models()) > 1,
-            settings=settings,
+            settings=reader.settings(),
             map=placed,
-            page_ids=page_ids,
-            titles=titles,
-            revisions=revisions,
-            ids=ids,
-            snippets=_snippets(reader, placed) if snippets else None,
-            typical=typical,
-            second=_second_topics(reader, placed),
+            rows=rows,
+            page_ids=np.fromiter(chain.from_iterable(part.page_ids for part in told), np.int64),
+            titles=[title for part in told for title in part.titles],
+            revisions=[revision for part in told for revision in part.revisions],
+            ids=[id for part in told for id in part.ids],
+            snippets=[snippet for part in told for snippet in part.snippets] if snippets else None,
+            typical=np.fromiter(chain.from_iterable(part.typical for part in told), np.float32),
             topics=reader.topics(model, SHOWN_WORDS),
             areas=topic_map.areas if topic_map else (),
         )
+
+
+def nothing(n: int) -> NDArray[np.int64]:
+    """None of n articles."""
+    return np.empty(0, np.int64)
+
+
+def map_batches(
+    reader: SessionReader,
+    model: str,
+    *,
+    with_ids: bool,
+    snippets: bool,
+    advance: Advance = unseen,
+) -> Iterator[Sequence[Sequence[object]]]:
+    """All rows of the map's table, some at a time; ``with_ids``: with a column of ids. Snippets, if
+    they are wanted, are the last column. Raises as `map_contents`, before it returns."""
+    whole = map_contents(reader, model, nothing, advance=advance)
+
+    def batches() -> Iterator[Sequence[Sequence[object]]]:
+        for part in _told(reader, whole.map, np.arange(len(whole)), snippets=snippets):
+            page_ids = np.array(part.page_ids, np.int64)
+            known = replace(whole, rows=part.rows, page_ids=page_ids, titles=part.titles)
+            columns: list[Sequence[object]] = [*known.columns()]
+            if with_ids:
+                columns.append(part.ids)
+            if snippets:
+                columns.append(part.snippets)
+            yield columns
+
+    return batches()
 
 
 def _colour(area: int | None) -> str:
@@ -281,66 +311,37 @@ def _colour(area: int | None) -> str:
     return COLOURS[OTHER if area is None else area]
 
 
-def _articles(
-    reader: SessionReader, placed: ArticleMap
-) -> tuple[NDArray[np.int64], list[str], list[int], list[str | None], NDArray[np.float32]]:
-    """(page ids, titles, revisions, ids, how typical they are) of the articles on the map."""
-    page_ids: list[int] = []
-    titles: list[str] = []
-    revisions: list[int] = []
-    ids: list[str | None] = []
-    typical: list[float] = []
+class _Part(NamedTuple):
+    """What is known of some articles of the map."""
+
+    rows: NDArray[np.int64]
+    page_ids: Sequence[int]
+    titles: Sequence[str]
+    revisions: Sequence[int]
+    ids: Sequence[str | None]
+    typical: Sequence[float]
+    snippets: Sequence[str | None]
+
+
+def _told(
+    reader: SessionReader,
+    placed: ArticleMap,
+    rows: NDArray[np.int64],
+    *,
+    snippets: bool,
+    advance: Advance = unseen,
+) -> Iterator[_Part]:
+    """What is known of these articles of the map, some at a time; ``snippets``: with these."""
     place = reader.models().index(placed.model)
-    for columns in reader.all_articles(trained_only=False):
-        seqs = np.array(columns[0], np.int64)
-        first, last = np.searchsorted(placed.seqs, (seqs[0], seqs[-1] + 1))
-        wanted = placed.seqs[first:last]
-        rows = np.searchsorted(seqs, wanted)
-        if not np.array_equal(seqs[rows], wanted):
-            raise Damaged("places and articles do not match")
-        for row in rows.tolist():
-            _, page_id, title, revision, words, _, _, shares, id = (
-                column[row] for column in columns
-            )
-            page_ids.append(page_id)
-            titles.append(title)
-            revisions.append(revision)
-            ids.append(id)
-            typical.append(typicality(shares[place], words) if shares else 0.0)
-    if len(titles) != len(placed.seqs):
-        raise Damaged("places and articles do not match")
-    return np.array(page_ids, np.int64), titles, revisions, ids, np.array(typical, np.float32)
-
-
-def _snippets(reader: SessionReader, placed: ArticleMap) -> list[str | None] | None:
-    """The beginnings of the texts of the articles on the map; None if the session keeps none."""
-    if not reader.has_snippets():
-        return None
-    found: list[str | None] = [None] * len(placed.seqs)
-    row_of = {seq: row for row, seq in enumerate(placed.seqs.tolist())}
-    for seq, snippet in reader.each_snippet():
-        row = row_of.get(seq)
-        if row is not None:
-            found[row] = snippet
-    return found
-
-
-def _second_topics(reader: SessionReader, placed: ArticleMap) -> NDArray[np.int64]:
-    """(n,) the largest topic of each article besides that of the map; -1 for none."""
-    recorded = reader.recorded_articles(held_out=True)
-    proportions = reader.proportions(placed.model, held_out=True)
-    seqs = recorded.seqs(np.arange(len(proportions)))
-    rows = np.minimum(np.searchsorted(seqs, placed.seqs), len(seqs) - 1)
-    if not np.array_equal(seqs[rows], placed.seqs):
-        raise Damaged("places and blocks do not match")
-    lengths = np.diff(proportions.indptr())
-    owners = np.repeat(np.arange(len(proportions)), lengths)
-    values = proportions.values()
-    largest = np.full(len(proportions), -1)
-    largest[rows] = placed.topics
-    others = np.flatnonzero((values >= SECOND) & (proportions.topics != largest[owners]))
-    # Of several numbers for one article, the last one stays: the largest.
-    others = others[np.argsort(values[others], kind="stable")]
-    second = np.full(len(proportions), -1)
-    second[owners[others]] = proportions.topics[others]
-    return second[rows]
+    read = 0
+    for columns in reader.articles_at(placed.seqs[rows]):
+        seqs, page_ids, titles, revisions, words, _, _, shares, ids = columns
+        part = rows[read : read + len(seqs)]
+        typical = [
+            typicality(of_models[place], n_words) if of_models else 0.0
+            for of_models, n_words in zip(shares, words, strict=True)
+        ]
+        told = [text or None for text in reader.snippets_of(seqs)] if snippets else []
+        yield _Part(part, page_ids, titles, revisions, ids, typical, told)
+        read += len(seqs)
+        advance("titles read", read, len(rows))

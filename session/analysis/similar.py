@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.session.errors import SessionError
+from wikitopics.session.errors import Advance, SessionError, unseen
 from wikitopics.session.records import ArticleRow
 from wikitopics.session.sources import described, noun, singular
 from wikitopics.session.storage.block import from_zero, gather
+from wikitopics.session.storage.proportions import Proportions
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.recorded import title_key
 from wikitopics.vocab.counting import Counted
@@ -30,6 +31,8 @@ LEAST_BEST = 1e-3
 those of the average article is close to 0."""
 ROOTS = 8
 """The square root of a word's count is held in steps of 1 / `ROOTS`, in one byte."""
+TOPICS_READ = "articles, their topics"
+"""What is counted while proportions are read."""
 _LONGEST = 10**6
 """The most words with which an article counts: in a damaged file, they may be any number."""
 _LONGEST_TITLE = 255
@@ -59,14 +62,54 @@ class Neighbour:
         return 1 - self.likeness
 
 
+class _Lifts:
+    """The log lifts of some articles that follow each other: in parts, millions of articles need
+    not be in memory twice."""
+
+    def __init__(self, proportions: Proportions) -> None:
+        self._starts = proportions.indptr()
+        self._topics = proportions.topics
+        self._above = proportions.values()
+        """Until they are weighed, the proportions; then by how much the log lift of each topic
+        exceeds that of a topic of the same article that is not compared."""
+        self._log_rest = np.empty(0, np.float32)
+        """(n,) the log lift of the topics that are not compared, shrunk: none has more of them than
+        the average article."""
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def weigh(self, shares: NDArray[np.float32], weight: NDArray[np.float32]) -> None:
+        """Turn proportions into log lifts; ``shares``: (K,) the mean proportions, ``weight``: (n,)
+        how much those of each article say."""
+        lengths = np.diff(self._starts)
+        firsts = self._starts[:-1]
+        of_topics = shares.take(self._topics)
+        lacking = np.maximum(1 - np.add.reduceat(self._above, firsts), 0)
+        others = 1 - np.add.reduceat(of_topics, firsts)
+        of_others = lacking / np.maximum(others, shares.min())
+        rest = np.where(lengths < len(shares), np.minimum(of_others, 1), 0)
+        self._log_rest = np.log1p(weight * (rest - 1))
+        lifts = np.divide(self._above, of_topics, out=of_topics)
+        lifts -= 1
+        lifts *= np.repeat(weight, lengths)
+        self._above = np.log1p(lifts, out=lifts)
+        self._above -= np.repeat(self._log_rest, lengths)
+
+    def scores(self, theta: NDArray[np.float32]) -> NDArray[np.float32]:
+        """(n,) the expected log lifts for these proportions, (K,)."""
+        return _sums(self._starts, self._topics, self._above, theta) + self._log_rest
+
+
 class Recorded:
     """All articles of a session whose proportions in one model are recorded, for repeated
     questions.
 
-    Takes 27 bytes per article and 6 for each of its recorded proportions (7 if the model has over
-    256 topics), so 70 to 120 in all; `Words` says what words take. What is recorded of an article
-    are its largest proportions; the rest, which they lack to 1, counts as spread over its other
-    topics in proportion to their shares. Raises `SessionError` if no proportions are recorded.
+    Takes 22 bytes per article and 5 for each of its proportions (6 if the model has over 256
+    topics), so 40 to 100 in all; `Words` says what words take. What is compared of an article are
+    the proportions that `Proportions.usual` gives; the rest, which they lack to 1, counts as spread
+    over its other topics in proportion to their shares. Raises `SessionError` if no proportions are
+    recorded.
 
     The score of article d for proportions theta is the expected log lift
 
@@ -78,58 +121,67 @@ class Recorded:
     likeness of topics is the score as a part of this best possible one, at least 0.
     """
 
-    def __init__(self, reader: SessionReader, model: str) -> None:
+    def __init__(
+        self,
+        reader: SessionReader,
+        model: str,
+        advance: Advance = unseen,
+    ) -> None:
+        """``advance``: is told how many articles have been read."""
         with reader.one_moment():
             reader.check_proportions()
             self.as_of = reader.progress()
             self.articles = reader.recorded_articles(held_out=True)
-            self._recorded = reader.proportions(model, held_out=True)
             n_words = reader.recorded_lengths()
+            self._read(reader, model, advance)
             self.words = Words.held(reader, self.articles.seqs(np.arange(len(self))))
             """None if the session does not have the words of all these articles."""
         self.model = model
-        self._n_topics = reader.spec(model).topics
-        self._starts = self._recorded.indptr()
-        topics = self._recorded.topics
-        lengths = self._recorded.lengths
-        values = self._recorded.values()
+        n_words = np.minimum(n_words, _LONGEST).astype(np.float32)
+        weight = n_words / (n_words + np.float32(SHRUNK_BY))
+        first = 0
+        for part in self._parts:
+            stop = first + len(part)
+            part.weigh(self._shares.astype(np.float32), weight[first:stop])
+            first = stop
+
+    def _read(self, reader: SessionReader, model: str, advance: Advance) -> None:
+        """Read the proportions, as far as they are compared."""
+        K = reader.spec(model).topics
+        self._n_topics = K
+        n = len(self)
+        self._parts: list[_Lifts] = []
         # As if there were one more article, in which all topics are equally large: no share is 0.
-        totals = np.bincount(topics, values, self._n_topics) + 1 / self._n_topics
+        totals = np.full(K, 1 / K)
+        read = 0
+        for part in reader.each_part(model, held_out=True):
+            totals += np.bincount(part.topics, part.values(), K)
+            self._parts.append(_Lifts(part.usual(K)))
+            read += len(part)
+            advance(TOPICS_READ, read, n)
         self._shares = totals / totals.sum()
         """(K,) the topics' mean proportions."""
-        shares = self._shares.astype(np.float32)
-        lifts = values / shares.take(topics)
-        firsts = self._starts[:-1]
-        lacking = np.maximum(1 - np.add.reduceat(values, firsts), 0)
-        others = 1 - np.add.reduceat(shares.take(topics), firsts)
-        of_others = lacking / np.maximum(others, shares.min())
-        self._rest = np.where(lengths < self._n_topics, np.minimum(of_others, 1), 0)
-        """(n,) the lift of the topics that were not recorded, which none has more of than the
-        average article."""
-        n_words = np.minimum(n_words, _LONGEST).astype(np.float32)
-        weight = n_words / (n_words + SHRUNK_BY)
-        self._log_rest = np.log1p(weight * (self._rest - 1))
-        """(n,) the log of that lift, shrunk."""
-        lifts -= 1
-        lifts *= np.repeat(weight, lengths)
-        self._above = np.log1p(lifts, out=lifts)
-        """By how much the log lift of each recorded topic exceeds that of a topic of the same
-        article that was not recorded."""
-        self._above -= np.repeat(self._log_rest, lengths)
 
     def __len__(self) -> int:
-        return len(self._recorded)
+        return len(self.articles.page_ids)
 
     def still_holds(self, reader: SessionReader, model: str) -> bool:
         """Whether this is of that model, and nothing has been committed since."""
         committed_at = reader.progress().committed_at
         return self.model == model and self.as_of.committed_at == committed_at
 
-    def theta(self, row: int) -> NDArray[np.float64]:
-        """(K,) the proportions of one article, which sum to 1."""
-        recorded = self._recorded[row : row + 1]
-        theta: NDArray[np.float64] = float(self._rest[row]) * self._shares
-        theta[recorded.topics] = recorded.values()
+    def theta(self, reader: SessionReader, row: int) -> NDArray[np.float64]:
+        """(K,) the proportions of one article, which sum to 1: all that are recorded, also those
+        that are not compared."""
+        (seq,) = self.articles.seqs(np.array([row])).tolist()
+        recorded = reader.leading_topics(self.model, [seq], self._n_topics).get(seq, [])
+        topics = [topic for topic, _ in recorded]
+        values = [value for _, value in recorded]
+        theta: NDArray[np.float64] = self._shares.copy()
+        lacking = max(1 - sum(values), 0)
+        others = max(1 - self._shares[topics].sum(), self._shares.min())
+        theta *= min(lacking / others, 1)
+        theta[topics] = values
         theta /= theta.sum()
         return theta
 
@@ -147,8 +199,10 @@ class Recorded:
         not compared. ``asked``: whether somebody asks with these words, which may be few, for
         articles that have them; otherwise they are those of an article.
         """
-        scores = _sums(self._starts, self._recorded.topics, self._above, theta.astype(np.float32))
-        scores += self._log_rest
+        of_topics = theta.astype(np.float32)
+        scores = np.concatenate(
+            [np.empty(0, np.float32), *(part.scores(of_topics) for part in self._parts)]
+        )
         tiny = np.finfo(np.float64).tiny
         best = float(theta @ np.log(np.maximum(theta, tiny) / self._shares))
         scores /= np.float32(max(best, LEAST_BEST))
@@ -191,7 +245,7 @@ class Recorded:
         read several times, only one reading is given."""
         without = None
         if isinstance(to, int):
-            theta: NDArray[np.floating[Any]] = self.theta(to)
+            theta: NDArray[np.floating[Any]] = self.theta(reader, to)
             without = int(self.articles.page_ids[to])
             if self.words is not None:
                 counted = self.words.counted(to)
@@ -221,12 +275,12 @@ class Recorded:
         rows = nearest_pages(-likeness, self.articles.page_ids, limit, without)
         seqs = self.articles.seqs(rows).tolist()
         article_of = reader.numbered(seqs)
-        recorded = self._recorded.take(rows)
-        near = []
-        for place, (seq, of_it) in enumerate(zip(seqs, likeness[rows].tolist(), strict=True)):
-            if seq in article_of:
-                near.append((article_of[seq], of_it, recorded.largest(place)))
-        return near
+        topics_of = reader.leading_topics(self.model, seqs, self._n_topics)
+        return [
+            (article_of[seq], of_it, topics_of.get(seq, []))
+            for seq, of_it in zip(seqs, likeness[rows].tolist(), strict=True)
+            if seq in article_of
+        ]
 
 
 class Words:

@@ -41,6 +41,8 @@ def xlsx(table: Table, request: ExportRequest) -> Iterator[bytes]:
         from xlsxwriter import Workbook
     except ModuleNotFoundError:
         raise BadUsage(EXCEL.needed("--format xlsx")) from None
+    if table.least_rows(request) >= MOST_ROWS:
+        raise _too_many(table)
     batches = table.batches(request)
     names = table.header(request)
     file = io.BytesIO()
@@ -65,13 +67,16 @@ def xlsx(table: Table, request: ExportRequest) -> Iterator[bytes]:
             for row in zip(*columns, strict=True):
                 number += 1
                 if number >= MOST_ROWS:
-                    raise BadUsage(
-                        f"{table.name} has over {MOST_ROWS - 1:,} rows, more than fit on a sheet: "
-                        f"{_OTHERS}"
-                    )
+                    raise _too_many(table)
                 for place, value in enumerate(row):
                     _write(sheet, number, place, value, names[place], quoted)
     yield file.getvalue()
+
+
+def _too_many(table: Table) -> BadUsage:
+    return BadUsage(
+        f"{table.name} has over {MOST_ROWS - 1:,} rows, more than fit on a sheet: {_OTHERS}"
+    )
 
 
 def _write(sheet: Any, row: int, place: int, value: object, name: str, quoted: Any) -> None:

@@ -3,10 +3,12 @@
 import re
 import unicodedata
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wikitopics.session.errors import Advance, unseen
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.vocab.rules import BY_DICTIONARY, Rule
 from wikitopics.vocab.stop_words import ENGLISH_STOP_WORDS
@@ -15,10 +17,12 @@ LONGEST_TITLE = 255
 """The characters of a title that are searched."""
 MOST_TITLES = 2_000
 """The most titles that are found by a part of them, the newest."""
-MOST_HELD = 2**26
+MOST_HELD = 2**29
 """The most words of titles and snippets that are held, at 4 bytes each: those of a million
 documents with snippets of 300 characters are 50 million. Of any further documents, only the titles
 are found, by parts of them."""
+TEXTS_READ = "documents, their titles and beginnings"
+"""What is counted while texts are read."""
 SHORT = frozenset(["a", "i", "s", "t"])
 """Stop words that are too short to be listed among those that vocabularies leave out."""
 WORD = re.compile(r"[^\x00-/:-@\[-`{-\x7f\s\u00a0-\u00bf\u2000-\u207f\u3000-\u303f]+")
@@ -29,8 +33,6 @@ _PUNCTUATION_ENDS = 0x3040
 _IN_WORDS = np.array([bool(WORD.fullmatch(chr(code))) for code in range(_PUNCTUATION_ENDS + 1)])
 """For each character whether it belongs to a word; the last one stands for all that follow."""
 _BEYOND_ASCII = 0x80
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)
-"""Any large odd number."""
 
 
 class TextWords:
@@ -58,27 +60,20 @@ class TextWords:
         keys, _ = self.keys_of_lines(folded(text))
         return tuple(keys.tolist())
 
-    def keys_of_lines(self, lines: str) -> tuple[NDArray[np.uint32], NDArray[np.intp]]:
+    def keys_of_lines(self, lines: str) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
         """(a number for each word, the number of words before the end of each line) of folded
         texts, one a line. Two different words hardly ever have the same number.
 
         Numbers are made of all texts at once: to find each word and take its hash in Python took
-        four times as long, 15 s for a million snippets.
+        ten times as long, 15 s for a million snippets.
         """
+        from wikitopics.session.analysis.word_kernels import number_words
+
         codes = _codes(lines)
-        starts, ends = self._edges(codes)
-        ends_of_lines = np.append(np.flatnonzero(codes == ord("\n")), len(codes))
-        words_before = np.searchsorted(starts, ends_of_lines)
-        if not len(starts):
-            return np.empty(0, np.uint32), words_before
-        # A word's number is the sum of its characters, each times a power of the factor.
-        lengths = ends - starts
-        firsts = np.cumsum(lengths) - lengths
-        letters = codes[_IN_WORDS.take(codes, mode="clip")].astype(np.uint64)
-        place_in_word = np.arange(len(letters)) - np.repeat(firsts, lengths)
-        powers = _FACTOR ** np.arange(1, lengths.max() + 1, dtype=np.uint64)
-        numbers = np.add.reduceat(letters * powers[place_in_word], firsts)
-        return (numbers >> np.uint64(32)).astype(np.uint32), words_before
+        keys = np.empty(len(codes), np.uint32)
+        words_before = np.empty(lines.count("\n") + 1, np.int64)
+        n = number_words(codes, _IN_WORDS, self.of_characters, keys, words_before)
+        return keys[:n].copy(), words_before
 
     def _edges(self, codes: NDArray[np.uint32]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Where each word begins and ends among the characters of a text."""
@@ -103,103 +98,152 @@ def in_one_line(title: str) -> str:
 
 
 def folded(text: str) -> str:
-    """A text without capitals, composed, and without lone surrogates; it has no more ends of lines
-    than before."""
+    """A text without capitals, composed, and without lone surrogates; it has as many ends of lines
+    as before."""
     text = text.casefold()
     if text.isascii():
         return text
-    return unicodedata.normalize("NFC", text).encode("utf-8", "replace").decode()
+    # Line by line, since a whole text of which only some characters can be composed takes longer.
+    lines = [
+        line if line.isascii() else unicodedata.normalize("NFC", line) for line in text.split("\n")
+    ]
+    return "\n".join(lines).encode("utf-8", "replace").decode()
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The words of some articles that follow each other."""
+
+    keys: NDArray[np.uint32]
+    """A hash of each word of each article: those of its title before those of its snippet."""
+    starts: NDArray[np.int32]
+    """(n + 1,) the place of each article's first word."""
+    title_ends: NDArray[np.int32]
+    """(n,) the place after the last word of each title."""
+
+    def with_words(self, sought: Sequence[int]) -> "_Rows":
+        """See `TextIndex.with_words`."""
+        last = len(self.keys) - len(sought) + 1
+        if not sought or last < 1:
+            return _NO_ROWS
+        places = np.flatnonzero(self.keys[:last] == sought[0])
+        for by, key in enumerate(sought[1:], start=1):
+            places = places[self.keys[places + by] == key]
+        if not len(places):
+            return _NO_ROWS
+        ends = places + len(sought)
+        rows = np.searchsorted(self.starts, places, side="right") - 1
+        is_inside = ends <= self.starts[rows + 1]
+        in_title = ends <= self.title_ends[rows]
+        found, counts = np.unique(rows[is_inside], return_counts=True)
+        return found, counts, np.unique(rows[in_title])
+
+
+_Rows = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
+_NO_ROWS: _Rows = (np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0, np.intp))
 
 
 class TextIndex:
     """The titles and snippets of all articles of a session, for repeated questions.
 
-    Takes 4 bytes for each word of them, 21 for each article, and the titles once more: 60 MB for
-    a million articles of which only titles are kept, and 250 MB with snippets.
+    Takes 4 bytes for each word of them, 36 for each article, and the titles once more: 80 MB for
+    a million articles of which only titles are kept, and 270 MB with snippets.
     """
 
-    def __init__(self, text_words: TextWords) -> None:
-        self._words = text_words
+    def __init__(self, text_words: TextWords, only: Sequence[Sequence[int]] | None = None) -> None:
+        """``only``: the words that will be sought, by their keys; no other ones are held then.
+        None: any may be."""
+        self._text_words = text_words
         self.seqs = np.empty(0, np.int64)
         """(n,) the articles, in the order of the stream."""
         self.page_ids = np.empty(0, np.int64)
+        self.lengths = np.empty(0, np.int32)
+        """(n,) the number of words of each title and snippet together."""
         self._titles = b""
         """The titles, without capitals, each with the end of its line."""
         self._title_starts = np.empty(0, np.int64)
-        self._keys = np.empty(0, np.uint32)
-        """A hash of each word of each article: those of its title before those of its snippet."""
-        self._starts = np.zeros(1, np.int64)
-        """(n + 1,) the place of each article's first word."""
-        self._title_ends = np.empty(0, np.int64)
-        """(n,) the place after the last word of each title."""
+        self._words: list[tuple[int, _Words]] = []
+        """(the row of their first article, the words of some articles)"""
+        self._n_words = 0
+        self._only = None if only is None else [tuple(keys) for keys in only]
+        self._found: dict[tuple[int, ...], list[_Rows]] = {}
+        """Where the words of ``only`` are."""
+        self.n_searched = 0
+        """Of how many articles all words can be found; of further ones, only their titles."""
 
     def __len__(self) -> int:
         return len(self.seqs)
 
-    def read(self, reader: SessionReader) -> None:
-        """Read the articles that are new since the last call."""
+    def read(self, reader: SessionReader, advance: Advance = unseen) -> None:
+        """Read the articles that are new since the last call; ``advance``: is told how far."""
         last = int(self.seqs[-1]) if len(self) else 0
+        end = reader.last_seq()
+        if end == last:
+            return
+        n = len(self)
+        n_searched = self.n_searched
+        n_words = self._n_words
+        n_bytes = len(self._titles)
         all_seqs = [self.seqs]
         all_page_ids = [self.page_ids]
+        all_lengths = [self.lengths]
         all_titles = [self._titles]
         title_starts = [self._title_starts]
-        keys = [self._keys]
-        starts = [self._starts]
-        title_ends = [self._title_ends]
-        n_bytes = len(self._titles)
-        n_words = len(self._keys)
-        for seqs, page_ids, titles in reader.titles_after(last):
-            snippets = reader.snippets(seqs)
+        words = list(self._words)
+        found = {keys: list(rows) for keys, rows in self._found.items()}
+        for seqs, page_ids, titles, snippets in reader.texts_after(last):
             lines: list[str] = []
-            for seq, title in zip(seqs, titles, strict=True):
-                lines += [folded(in_one_line(title)), folded(snippets.get(seq, ""))]
-            of_batch, ends = self._words.keys_of_lines("\n".join(lines))
-            if n_words + len(of_batch) > MOST_HELD:
-                of_batch = of_batch[:0]
-                ends = np.zeros_like(ends)
-            keys.append(of_batch)
-            title_ends.append(n_words + ends[::2])
-            starts.append(n_words + ends[1::2])
-            n_words += len(of_batch)
-            of_titles = [f"{title}\n".encode() for title in lines[::2]]
-            lengths = np.fromiter(map(len, of_titles), np.int64, len(titles))
-            title_starts.append(n_bytes + np.cumsum(lengths) - lengths)
-            n_bytes += int(lengths.sum())
-            all_titles += of_titles
+            for title, snippet in zip(titles, snippets, strict=True):
+                lines += [in_one_line(title), snippet]
+            text = folded("\n".join(lines))
+            keys, ends = self._text_words.keys_of_lines(text)
+            starts = np.append(0, ends[1::2]).astype(np.int32)
+            of_batch = _Words(keys, starts, ends[::2].astype(np.int32))
+            if self._only is not None:
+                for sought in self._only:
+                    rows, counts, titled = of_batch.with_words(sought)
+                    found.setdefault(sought, []).append((rows + n, counts, titled + n))
+            elif n_searched == n and n_words + len(keys) <= MOST_HELD:
+                words.append((n, of_batch))
+                n_words += len(keys)
+            else:
+                starts = np.zeros_like(starts)  # as if they had no words
+            all_lengths.append(np.diff(starts))
+            if len(keys) == starts[-1]:
+                n_searched = n + len(seqs)
+            of_titles = ("\n".join(text.split("\n")[::2]) + "\n").encode()
+            line_ends = np.flatnonzero(np.frombuffer(of_titles, np.uint8) == ord("\n"))
+            title_starts.append(n_bytes + np.append(0, line_ends[:-1] + 1))
+            n_bytes += len(of_titles)
+            all_titles.append(of_titles)
             all_seqs.append(np.array(seqs, np.int64))
             all_page_ids.append(np.array(page_ids, np.int64))
-        if len(all_seqs) > 1:
-            self.seqs = np.concatenate(all_seqs)
-            self.page_ids = np.concatenate(all_page_ids)
-            self._titles = b"".join(all_titles)
-            self._title_starts = np.concatenate(title_starts)
-            self._keys = np.concatenate(keys)
-            self._starts = np.concatenate(starts)
-            self._title_ends = np.concatenate(title_ends)
+            n += len(seqs)
+            advance(TEXTS_READ, seqs[-1], end)
+        # Only now: if reading ends early, a later call begins anew.
+        self.seqs = np.concatenate(all_seqs)
+        self.page_ids = np.concatenate(all_page_ids)
+        self.lengths = np.concatenate(all_lengths)
+        self._titles = b"".join(all_titles)
+        self._title_starts = np.concatenate(title_starts)
+        self._words = words
+        self._n_words = n_words
+        self._found = found
+        self.n_searched = n_searched
 
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        """(n,) the number of words of each title and snippet together."""
-        return np.diff(self._starts)
-
-    def with_words(
-        self, sought: Sequence[int]
-    ) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.intp]]:
+    def with_words(self, sought: Sequence[int]) -> _Rows:
         """(the rows of the articles in which these words follow each other, by their keys; how
         often they do; the rows of those in whose title they do)."""
-        last = len(self._keys) - len(sought) + 1
-        if not sought or last < 1:
-            nothing = np.empty(0, np.intp)
-            return nothing, nothing, nothing
-        places = np.flatnonzero(self._keys[:last] == sought[0])
-        for by, key in enumerate(sought[1:], start=1):
-            places = places[self._keys[places + by] == key]
-        ends = places + len(sought)
-        rows = np.searchsorted(self._starts, places, side="right") - 1
-        is_inside = ends <= self._starts[rows + 1]
-        in_title = ends <= self._title_ends[rows]
-        found, counts = np.unique(rows[is_inside], return_counts=True)
-        return found, counts, np.unique(rows[in_title])
+        found = self._found.get(tuple(sought), [])
+        if self._only is None:
+            found = []
+            for first, words in self._words:
+                rows, counts, titled = words.with_words(sought)
+                found.append((rows + first, counts, titled + first))
+        if not found:
+            return _NO_ROWS
+        rows, counts, titled = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return rows, counts, titled
 
     def titled(self, text: str) -> tuple[list[int], list[int], list[int]]:
         """The newest rows with this text in the title: (all of the title, whole words, a part)."""

@@ -436,6 +436,21 @@ class ArticleReader(SnippetReader):
             seqs = columns[0]
             last_seq = seqs[-1]
 
+    def articles_at(self, seqs: NDArray[np.int64]) -> Iterator[Columns]:
+        """The articles of these numbers, which ascend, by column, in batches of bounded memory.
+        Raises `Damaged` if the session does not have all of them."""
+        for start in range(0, len(seqs), _AT_ONCE):
+            some = seqs[start : start + _AT_ONCE].tolist()
+            first, last = some[0], some[-1]
+            if last - first == len(some) - 1:
+                columns = self._columns("WHERE seq BETWEEN ? AND ? ORDER BY seq", [first, last])
+            else:
+                wanted = "WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq"
+                columns = self._columns(wanted, [json.dumps(some)])
+            if not columns or list(columns[0]) != some:
+                raise Damaged("places and articles do not match")
+            yield columns
+
     def titles_after(
         self, seq: int
     ) -> Iterator[tuple[Sequence[int], Sequence[int], Sequence[str]]]:
@@ -447,6 +462,25 @@ class ArticleReader(SnippetReader):
             seqs, page_ids, titles = zip(*rows, strict=True)
             yield seqs, page_ids, titles
             seq = seqs[-1]
+
+    def texts_after(
+        self, seq: int
+    ) -> Iterator[tuple[Sequence[int], Sequence[int], Sequence[str], Sequence[str]]]:
+        """(numbers, page ids, titles, snippets) of the articles after this number, in the order of
+        the stream, some at a time; an empty snippet where none is kept."""
+        for seqs, page_ids, titles in self.titles_after(seq):
+            yield seqs, page_ids, titles, self.snippets_of(seqs)
+
+    def n_articles(self) -> int:
+        """The number of articles of any role that are kept."""
+        (row,) = self.select("articles", {"count(*)": Count})
+        n: int = row[0]
+        return n
+
+    def last_seq(self) -> int:
+        """The number of the last article; 0 if there are none."""
+        (row,) = self.select("articles", {"max(seq)": PositiveCount | None})
+        return row[0] or 0
 
     def trained_among(self, page_ids: Sequence[int]) -> tuple[frozenset[int], bool]:
         """(those of these pages that the session is known to have trained on, whether all that it
@@ -468,10 +502,12 @@ class ArticleReader(SnippetReader):
     def known_ids(self, last: int) -> frozenset[str]:
         """The articles' own ids, up to this page id."""
         known: set[str] = set()
-        for _, page_ids, *_, ids in self.all_articles(trained_only=False):
-            for page_id, own_id in zip(page_ids, ids, strict=True):
-                if own_id and page_id <= last:
-                    known.add(own_id)
+        columns = {"seq": PositiveCount, "id": Text | None}
+        clause = f"WHERE seq > ? AND page_id <= ? ORDER BY seq LIMIT {_AT_ONCE}"
+        seq = 0
+        while rows := self.select("articles", columns, clause, [seq, last], largest=_LARGEST_ROW):
+            known.update(own_id for _, own_id in rows if own_id)
+            seq, _ = rows[-1]
         return frozenset(known)
 
     def has_ids(self) -> bool:

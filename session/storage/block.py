@@ -315,7 +315,7 @@ def check_snippets(snippets: Sequence[str], n: int, place: str) -> None:
     """Raise `Damaged` unless these are ``n`` snippets."""
     if len(snippets) != n:
         raise Damaged(f"{place} has snippets of another number of articles")
-    if any(len(snippet) > LONGEST_SNIPPET for snippet in snippets):
+    if max(map(len, snippets), default=0) > LONGEST_SNIPPET:
         raise Damaged(f"{place} has a snippet that is too long")
 
 

@@ -71,11 +71,24 @@ class Proportions:
         pairs = zip(article.topics.tolist(), article.values().tolist(), strict=True)
         return sorted(pairs, key=lambda pair: -pair[1])
 
+    def two_largest(self, least: float) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+        """((n,) the largest topic of each article, (n,) the next largest, if its proportion is at
+        least so large; otherwise -1). Of equal ones, the first is the largest."""
+        starts = self.indptr()[:-1]
+        owners = np.repeat(np.arange(len(self)), self.lengths)
+        roots = self.roots.astype(np.int32)
+        firsts = _places_of_largest(roots, starts, owners)
+        roots[firsts] = -1
+        seconds = _places_of_largest(roots, starts, owners)
+        second = self.topics[seconds].astype(np.int16)
+        second[roots[seconds] < np.sqrt(least) * _steps(self.roots.dtype)] = -1
+        return self.topics[firsts].astype(np.int16), second
+
     @staticmethod
     def of(theta: NDArray[np.floating[Any]], *, fine: bool = False) -> "Proportions":
         """The largest of ``theta``, (n, K), whose rows sum to 1."""
         K = theta.shape[1]
-        stored = theta >= min(LEAST, 0.5 / K)
+        stored = theta >= least_stored(K)
         if fine:
             stored |= _until_little_is_missing(theta)
         else:
@@ -100,6 +113,12 @@ class Proportions:
         is_over = np.repeat(sums > steps**2, lengths)
         result.roots[is_over] = exact_roots[is_over]
         return result
+
+    @staticmethod
+    def none(n_topics: int) -> "Proportions":
+        """Those of no article."""
+        nothing = np.empty(0, _USUAL)
+        return Proportions(nothing, np.empty(0, _type_of_topics(n_topics)), nothing)
 
     @staticmethod
     def concatenate(parts: Sequence["Proportions"]) -> "Proportions":
@@ -131,6 +150,21 @@ class Proportions:
         roots = self.roots.astype(_FINE) * _FINE.type(smaller_steps)
         return Proportions(self.lengths.astype(_FINE), self.topics, roots)
 
+    def usual(self, n_topics: int) -> "Proportions":
+        """Those that the usual form stores too; all of them, if this is the usual form.
+
+        In the fine form, a short text has most of the topics, nearly all of them with what any text
+        would have: in the usual form a sixth of the numbers."""
+        if not self.is_fine:
+            return self
+        least = np.sqrt(least_stored(n_topics)) * _steps(_FINE)
+        starts = self.indptr()[:-1]
+        stored = self.roots >= least
+        # Only a damaged row has none as large.
+        stored[starts[~np.logical_or.reduceat(stored, starts)]] = True
+        lengths = np.add.reduceat(stored, starts, dtype=_FINE)
+        return Proportions(lengths, self.topics[stored], self.roots[stored])
+
     def to_bytes(self) -> bytes:
         """The three arrays, one after another."""
         begin = _BEGINS_FINE if self.is_fine else b""
@@ -146,8 +180,7 @@ class Proportions:
         for data, articles in blocks:
             parts.append(_decoded(data, articles, n_topics))
         if not parts:
-            none = np.empty(0, _USUAL)
-            return Proportions(none, np.empty(0, _type_of_topics(n_topics)), none)
+            return Proportions.none(n_topics)
         result = Proportions.concatenate(parts)
         ends_of_articles = np.cumsum([articles for _, articles in blocks])
         sizes = [len(part.topics) for part in parts]
@@ -168,6 +201,17 @@ class Proportions:
         are_topics = self.topics.max() < n_topics and ascends(self.topics, starts)
         if not are_topics or not self.roots.all():
             raise Damaged("proportions.data holds numbers that are out of range")
+
+
+def _places_of_largest(
+    values: NDArray[np.int32], starts: NDArray[np.int64], owners: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """(n,) the place of the largest value of each row, or of the first of several."""
+    largest = np.maximum.reduceat(values, starts) if len(starts) else values
+    candidates = np.flatnonzero(values == largest[owners])
+    is_first = np.diff(owners[candidates], prepend=-1) > 0
+    places: NDArray[np.int64] = candidates[is_first]
+    return places
 
 
 def _decoded(data: object, articles: int, n_topics: int) -> Proportions:
@@ -191,9 +235,26 @@ def _decoded(data: object, articles: int, n_topics: int) -> Proportions:
     )
 
 
+def least_stored(n_topics: int) -> float:
+    """The least proportion that is stored in the usual form, in a model with this many topics."""
+    return min(LEAST, 0.5 / n_topics)
+
+
 def most_bytes(n_topics: int) -> int:
     """The most bytes that an article takes in a model with this many topics."""
     return _FINE.itemsize + n_topics * (_type_of_topics(n_topics).itemsize + _FINE.itemsize)
+
+
+def least_entries(size: int, blocks: int, articles: int, n_topics: int) -> int:
+    """The fewest topics in rows of so many bytes in all, which are those of the fine form."""
+    of_topics = size - blocks * len(_BEGINS_FINE) - articles * _FINE.itemsize
+    entries = of_topics // (_type_of_topics(n_topics).itemsize + _FINE.itemsize)
+    return max(articles, entries)
+
+
+def least_bytes(n_topics: int) -> int:
+    """The bytes that each of its topics takes at least."""
+    return _type_of_topics(n_topics).itemsize + _USUAL.itemsize
 
 
 def _until_little_is_missing(theta: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:

@@ -23,13 +23,20 @@ from wikitopics.session.storage.articles import ArticleReader, ArticleTopics, re
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.counts import MOST_BLOCKS
 from wikitopics.session.storage.database import SMALL, select
-from wikitopics.session.storage.decoding import numbers
-from wikitopics.session.storage.proportions import Proportions, most_bytes
+from wikitopics.session.storage.decoding import Rows, numbers
+from wikitopics.session.storage.proportions import (
+    Proportions,
+    least_bytes,
+    least_entries,
+    most_bytes,
+)
 
 OF_BLOCK = "WHERE model = ? AND first_seq = ?"
 """The row of `proportions` that holds a block in a model."""
 BLOCK = {"first_seq": PositiveCount, "articles": PositiveCount}
 """The columns of `blocks` that say which articles a block holds."""
+READ_TOGETHER = 2**15
+"""About how many articles' proportions are read together."""
 IS_HELD_OUT = "EXISTS (SELECT 1 FROM articles a WHERE a.seq = b.first_seq AND a.role = 1)"
 """Whether a row of `blocks`, named b, holds held-out articles; no row holds both kinds."""
 
@@ -170,7 +177,7 @@ class RecordedReader(ArticleReader):
         rows = self.select(
             "blocks",
             {**BLOCK, "page_ids": Any, "titles": Any},
-            f"b {_where(held_out)} ORDER BY first_seq",
+            f"b WHERE true {_unless(held_out)} ORDER BY first_seq",
             largest=self._room(8),
             most=MOST_BLOCKS,
         )
@@ -213,17 +220,74 @@ class RecordedReader(ArticleReader):
 
     def proportions(self, model: str, *, held_out: bool = False) -> Proportions:
         """The proportions of all `recorded_articles` in one model."""
-        joined = "b LEFT JOIN proportions p ON p.first_seq = b.first_seq AND p.model = ?"
-        n_topics = self.spec(model).topics
-        data_and_articles = self.select(
+        parts = list(self.each_part(model, held_out=held_out))
+        return Proportions.concatenate(parts) if parts else Proportions.none(self._topics(model))
+
+    def n_recorded(self, *, held_out: bool = False) -> int:
+        """The number of all `recorded_articles`."""
+        return sum(articles for _, articles in self._recorded_blocks(held_out))
+
+    def proportions_at(
+        self, model: str, rows: NDArray[np.integer[Any]], *, held_out: bool = False
+    ) -> Proportions:
+        """The proportions of those of the `recorded_articles` that are at these rows, which
+        ascend."""
+        parts = [Proportions.none(self._topics(model))]
+        before = 0
+        for part in self.each_part(model, held_out=held_out):
+            after = before + len(part)
+            first, stop = np.searchsorted(rows, (before, after))
+            parts.append(part.take(rows[first:stop] - before))
+            before = after
+        return Proportions.concatenate(parts)
+
+    def each_part(self, model: str, *, held_out: bool = False) -> Iterator[Proportions]:
+        """The proportions of all `recorded_articles` in one model, in order, some blocks at a time:
+        those of millions take gigabytes."""
+        n_topics = self._topics(model)
+        room = self._room(most_bytes(n_topics))
+        clause = (
+            "b LEFT JOIN proportions p ON p.first_seq = b.first_seq AND p.model = ? "
+            f"WHERE b.first_seq BETWEEN ? AND ? {_unless(held_out)} ORDER BY b.first_seq"
+        )
+        columns = {"p.data": Any, "b.articles": PositiveCount}
+        for first, last in _together(self._recorded_blocks(held_out)):
+            data_and_articles = self.select(
+                "blocks",
+                columns,
+                clause,
+                [self._number(model), first, last],
+                largest=room,
+                most=MOST_BLOCKS,
+            )
+            yield Proportions.from_blocks(data_and_articles, n_topics)
+
+    def most_proportions(self, model: str) -> int:
+        """No fewer than the topics that are recorded of all articles, from the sizes of rows."""
+        return self._size(model) // least_bytes(self._topics(model))
+
+    def least_proportions(self, model: str) -> int:
+        """No more than the topics that are recorded of all articles, from the sizes of rows."""
+        blocks = self._recorded_blocks(held_out=True)
+        articles = sum(articles for _, articles in blocks)
+        return least_entries(self._size(model), len(blocks), articles, self._topics(model))
+
+    def _size(self, model: str) -> int:
+        """The bytes that the proportions of all articles take."""
+        sizes = "SELECT total(length(data)) FROM proportions WHERE model = ?"
+        ((size,),) = self._rows(sizes, [self._number(model)])
+        return int(size)
+
+    def _recorded_blocks(self, held_out: bool) -> Rows:
+        return self.select(
             "blocks",
-            {"p.data": Any, "b.articles": PositiveCount},
-            f"{joined} {_where(held_out)} ORDER BY b.first_seq",
-            [self._number(model)],
-            largest=self._room(most_bytes(n_topics)),
+            BLOCK,
+            f"b WHERE true {_unless(held_out)} ORDER BY first_seq",
             most=MOST_BLOCKS,
         )
-        return Proportions.from_blocks(data_and_articles, n_topics)
+
+    def _topics(self, model: str) -> int:
+        return self.spec(model).topics
 
     def each_block(
         self, models: Sequence[str]
@@ -284,6 +348,19 @@ class RecordedReader(ArticleReader):
         return SMALL + bytes_of_an_article * self.settings().batch_size
 
 
-def _where(held_out: bool) -> str:
-    """SQL for the rows of `blocks`, named b, with or without held-out articles."""
-    return "" if held_out else f"WHERE NOT {IS_HELD_OUT}"
+def _unless(held_out: bool) -> str:
+    """SQL that leaves held-out articles out of the rows of `blocks`, named b, unless they are
+    wanted."""
+    return "" if held_out else f"AND NOT {IS_HELD_OUT}"
+
+
+def _together(blocks: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """(first_seq of the first, first_seq of the last) of blocks that are read together."""
+    begin = 0
+    n = 0
+    for place, (first, articles) in enumerate(blocks):
+        n += articles
+        if n >= READ_TOGETHER or place == len(blocks) - 1:
+            yield blocks[begin][0], first
+            begin = place + 1
+            n = 0

@@ -21,6 +21,9 @@ _AT_ONCE = 64
 of 1,024 articles took six times as long, and saved a sixteenth of the space."""
 _MOST = 2048
 """The most articles of a row that is read."""
+_GAPS = _AT_ONCE
+"""Rows are read one after another if at least one in so many of their articles is asked for: one of
+each row."""
 _QUICK = 1
 """The level of compression: higher ones take several times as long, and save a tenth."""
 
@@ -76,6 +79,29 @@ class SnippetReader(OpenedSession):
             if seq < first + len(row) and row[seq - first]:
                 found[seq] = row[seq - first]
         return found
+
+    def snippets_of(self, seqs: Sequence[int]) -> list[str]:
+        """The snippet of each of these articles, whose numbers ascend; empty where none is kept."""
+        if self._format() < WITH_SNIPPETS or not seqs:
+            return [""] * len(seqs)
+        first_of_all = seqs[0]
+        last = seqs[-1]
+        if last - first_of_all > _GAPS * len(seqs):
+            found = self.snippets(seqs)
+            return [found.get(seq, "") for seq in seqs]
+        between = (
+            "WHERE first_seq <= ? AND first_seq >= ifnull((SELECT max(first_seq) FROM snippets "
+            "WHERE first_seq <= ?), 0) ORDER BY first_seq"
+        )
+        of_each: list[str] = [""] * (last - first_of_all + 1)
+        for first, row in self._snippet_rows(between, [last, first_of_all]):
+            begin = max(first, first_of_all)
+            end = min(first + len(row), last + 1)
+            if begin < end:
+                of_each[begin - first_of_all : end - first_of_all] = row[
+                    begin - first : end - first
+                ]
+        return [of_each[seq - first_of_all] for seq in seqs]
 
     def each_snippet(self) -> Iterator[tuple[int, str]]:
         """(the number of the article, its snippet), in the order of the stream; articles without

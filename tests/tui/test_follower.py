@@ -21,8 +21,9 @@ from wikitopics.session.storage.writer import Changes, HeartbeatWriter, SessionW
 from wikitopics.session.training.new_session import feed_first_articles, store_vocabulary
 from wikitopics.session.training.stream import Stream
 from wikitopics.session.training.vocabulary import VocabularyBuild
-from wikitopics.tui import curves
-from wikitopics.tui.follow import Follower
+from wikitopics.tui import curves, follow
+from wikitopics.tui.bars import pieces
+from wikitopics.tui.follow import Follower, Trainers, Watch
 from wikitopics.tui.questions import Ask
 from wikitopics.tui.session_view import Beside
 from wikitopics.vocab import Vocabulary
@@ -263,3 +264,46 @@ async def test_a_tampered_session_is_listed_and_deleted(shown, live, home):
             lambda: any("bad was deleted" in one for one in seeing.notices(app))
         )
     assert not bad.exists()
+
+
+async def test_what_is_read_for_a_slow_question_is_told_until_it_is_answered(trained, monkeypatch):
+    monkeypatch.setattr(follow, "LONG_SECONDS", -1.0)
+    watch = Watch(trained, Trainers())
+    told = []
+    real = Watch._advance
+
+    def advance(self, *far):
+        real(self, *far)
+        told.append(self.reading)
+
+    monkeypatch.setattr(Watch, "_advance", advance)
+    try:
+
+        def seek(reader):
+            finder = watch.answering(reader, reader.models()[0], 0.0).finder
+            return finder.documents(reader, finder.sought("city"), 5)
+
+        await watch.ask(seek, aside=True)
+    finally:
+        watch.close(wait=True)
+    assert any("articles, their topics" in words for words in told)
+    assert any("titles and beginnings" in words for words in told)
+    assert all(words.startswith("reading ") for words in told)
+    assert watch.reading == ""
+
+
+async def test_what_takes_no_second_to_read_is_not_told(path):
+    watch = Watch(path, Trainers())
+    try:
+        await watch.ask(lambda reader: watch._advance("titles", 1, 2) or watch.reading, aside=True)
+        assert watch.reading == ""
+    finally:
+        watch.close(wait=True)
+
+
+def test_the_status_line_says_what_is_read(path):
+    with SessionReader(path) as reader:
+        status = reader.status()
+    words = "reading 3 of 9 (33%) titles"
+    parts = pieces(status, "", None, None, 80, reading=words)
+    assert (0, [(words, "accent")]) in parts

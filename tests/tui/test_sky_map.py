@@ -293,7 +293,7 @@ async def test_the_dashboard_s_panel_shows_where_a_selected_topic_is(shown, plac
 class Told:
     """Answers that depend on how long a text is."""
 
-    def __init__(self, reader, model, before):
+    def __init__(self, reader, model, before, advance):
         pass
 
     def still_hold(self, reader, model, commit):

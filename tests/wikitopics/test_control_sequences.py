@@ -191,3 +191,8 @@ def test_messages_of_the_progress_line_and_of_the_log_are_one_line_each(monkeypa
     progress(5)
     assert err.getvalue().count("\n") == 2
     check(err.getvalue())
+    monkeypatch.setattr(progress, "_next", 0.0)
+    progress.advance("titles read", 300, 1200)
+    assert err.getvalue().endswith("300 of 1,200 (25%) titles read\n")
+    progress.advance("titles read", 301, 1200)  # too soon for another line
+    assert "301" not in err.getvalue()

@@ -9,6 +9,7 @@ import pytest
 import wikitopics as wt
 from tests.wikitopics.in_python.learning import TEXTS, learn
 from wikitopics.extra import NOTEBOOK, REPORT
+from wikitopics.session.analysis.groups import Moments
 
 COLUMNS = ["area", "name", "share", "standard_error", "documents"]
 
@@ -345,3 +346,20 @@ def test_without_the_extra_one_line_says_what_to_install(notes, labels, monkeypa
         for method in methods:
             with pytest.raises(ValueError, match=rf"\(\) needs {extra.package}: .*{extra.name}"):
                 method()
+
+
+def test_means_of_rows_that_come_in_parts():
+    random = np.random.default_rng(4)
+    values = 1000 + random.random((90, 3))
+    codes = random.integers(0, 4, 90)
+    codes[codes == 2] = 3  # a group without rows
+    moments = Moments(4, 3)
+    for part in (slice(0, 1), slice(1, 40), slice(40, 40), slice(40, 90)):
+        moments.add(values[part], codes[part])
+    for group in (0, 1, 3):
+        own = values[codes == group]
+        assert moments.n[group] == len(own)
+        np.testing.assert_allclose(moments.means[group], own.mean(axis=0), rtol=1e-12)
+        squares = ((own - own.mean(axis=0)) ** 2).sum(axis=0)
+        np.testing.assert_allclose(moments.squares[group], squares, rtol=1e-6)
+    assert moments.n[2] == 0

@@ -14,7 +14,7 @@ from wikitopics.crawler.mediawiki.kinds import API_URL, CONTACT, LANG, RPM, Api,
 from wikitopics.crawler.page import Markup
 from wikitopics.crawler.texts.kinds import COLUMN, LINES, MARKUP, NO_HEADER, TEXTS, Texts
 from wikitopics.session.analysis import exports, formats
-from wikitopics.session.errors import BadUsage
+from wikitopics.session.errors import BadUsage, unseen
 from wikitopics.session.metrics import METRICS
 from wikitopics.session.paths import session_path
 from wikitopics.session.sources import described
@@ -59,8 +59,8 @@ def report(output: str | None, no_snippets: bool, session: str) -> None:
         check_page(target)
     elif sys.stdout.isatty():
         raise BadUsage(f"cannot write a page to a terminal: give -o {path.stem}.html or redirect")
-    with reading(path) as reader, ProgressLine("topics read") as progress:
-        page = render(reader, progress, snippets=not no_snippets)
+    with reading(path) as reader, ProgressLine() as progress:
+        page = render(reader, progress.advance, snippets=not no_snippets)
         has_snippets = reader.has_snippets() and not no_snippets
     remark = ""
     if has_snippets:
@@ -188,7 +188,11 @@ def export(
         raise BadUsage(f"--all is only for {known}")
     with reading(session) as reader:
         models = table.models(reader, model)
-        request = exports.ExportRequest(reader, models, every, bom, snippets)
+        progress = ProgressLine()
+        # On a terminal, the table itself shows how far it is.
+        is_shown = target is None and sys.stdout.isatty()
+        advance = unseen if is_shown else progress.advance
+        request = exports.ExportRequest(reader, models, every, bom, snippets, advance)
         if target is None:
             name = written_as.name
             if written_as.stream is None:
@@ -197,10 +201,11 @@ def export(
                 raise BadUsage(
                     f"cannot write {name} to a terminal: give -o FILE.{name} or redirect"
                 )
-            put_data(written_as.stream(table, request))
+            with progress:
+                put_data(written_as.stream(table, request))
         else:
-            with ProgressLine("rows") as progress:
-                rows = formats.save(table, written_as, request, target, progress)
+            with progress:
+                rows = formats.save(table, written_as, request, target)
             say(f"wrote {output}" if rows is None else f"wrote {output}: {rows:,} rows")
         if what == "articles" and not every:
             are_the_users_own = described(reader.settings().source).own

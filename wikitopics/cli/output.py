@@ -18,7 +18,7 @@ import click
 from wikitopics.session import escapes
 from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.escapes import visible
-from wikitopics.session.wording import snippet_shown
+from wikitopics.session.wording import snippet_shown, so_far
 
 INTERRUPTED = (KeyboardInterrupt, click.Abort)
 """Ctrl+C. At a question, click turns both Ctrl+C and the end of the input into an error of its
@@ -261,10 +261,10 @@ class ProgressLine:
     """Progress of long work, on standard error: one changing line on a terminal, otherwise a line
     now and then.
 
-    ``total``: how many there will be, if that is known.
+    ``what``: what is counted. ``total``: how many there will be, if that is known.
     """
 
-    def __init__(self, what: str, total: int | None = None) -> None:
+    def __init__(self, what: str = "", total: int | None = None) -> None:
         self._what = what
         self._total = total
         self._terminal = sys.stderr.isatty() and not escapes.is_dumb()
@@ -277,14 +277,19 @@ class ProgressLine:
         if time.monotonic() < self._next:
             return
         self._next = time.monotonic() + self._every
-        of = f" of {self._total:,} ({done / self._total:.0%})" if self._total else ""
-        line = visible(f"{done:,}{of} {self._what}")
+        line = visible(f"{so_far(done, self._total)} {self._what}")
         if self._terminal:
             # Spaces overwrite what a longer line left, without an escape code.
             click.echo(f"\r{line:<60}", err=True, nl=False)
             self._shown = True
         else:
             say(line)
+
+    def advance(self, what: str, done: int, total: int) -> None:
+        """Show that so many of ``total`` are done: an `Advance`."""
+        self._what = what
+        self._total = total
+        self(done)
 
     def __enter__(self) -> Self:
         return self

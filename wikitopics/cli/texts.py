@@ -13,6 +13,7 @@ import click
 from wikitopics.cli import options
 from wikitopics.cli.options import Command
 from wikitopics.cli.output import (
+    ProgressLine,
     column,
     objects,
     put_document,
@@ -208,15 +209,15 @@ def find(
       wikitopics find read a csv file with a header
       wikitopics find new york --session night --limit 5 --json
     """
-    from wikitopics.session.analysis.find import find as found_by
-    from wikitopics.session.analysis.find import finder_of
+    from wikitopics.session.analysis.find import found_once
 
     text = " ".join(words)
     if not text.strip():
         raise BadUsage("give the words to find")
-    with options.reading(session) as reader:
-        finder = finder_of(reader, reader.model_named(model))
-        found = found_by(finder, reader, text, limit)
+    with options.reading(session) as reader, ProgressLine() as progress:
+        found = found_once(reader, reader.model_named(model), text, limit, progress.advance)
+    if found.lack:
+        say(found.lack)
     if not found.topics and not found.documents:
         hint = f"; {found.suggestion}" if found.suggestion else ""
         raise SessionError(f"nothing is found by {found.words!r}{hint}")
@@ -291,7 +292,8 @@ def similar(what: str, limit: int, model: str | None, session: str, as_json: boo
 
     with options.reading(session) as reader:
         name = reader.model_named(model)
-        recorded = Recorded(reader, name)
+        with ProgressLine() as progress:
+            recorded = Recorded(reader, name, progress.advance)
         # The proportions of a text, or the row of an article. The first of these that exists is
         # taken: an article with exactly this title, a file, an article whose title differs only in
         # capitals.
@@ -310,6 +312,8 @@ def similar(what: str, limit: int, model: str | None, session: str, as_json: boo
         articles = recorded.nearest(reader, near, limit, counted)
         settings = reader.settings()
     as_of = f"as of {recorded.as_of.articles:,} {unit_noun(settings.source, settings[PASSES])}"
+    if recorded.words is None and settings.keeps_counts:
+        as_of += "; topics alone are compared: the words of all texts are too many"
     if len(recorded) < recorded.as_of.documents:
         as_of += f"; topic proportions are recorded for {len(recorded):,} of them"
     say(as_of)

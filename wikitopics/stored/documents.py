@@ -16,11 +16,13 @@ from wikitopics.session.analysis.listing import Article
 from wikitopics.session.analysis.map_contents import map_contents
 from wikitopics.session.analysis.painted import PaintedText, Painter
 from wikitopics.session.analysis.similar import Neighbour, Recorded
+from wikitopics.session.errors import Advance
 from wikitopics.session.storage.counts import KeptCounts
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.stored.arguments import whole, wrong_type
 from wikitopics.stored.given import Given, check_text
 from wikitopics.stored.opening import SessionFile
+from wikitopics.stored.progress_bars import following
 from wikitopics.vocab.counting import Counted
 
 if TYPE_CHECKING:
@@ -179,8 +181,8 @@ class DocumentMethods(SessionFile):
                     "words in titles and snippets"
                 )
             of_text = counted, theta
-        with self._reading(model) as (reader, name):
-            recorded = self._recorded_as_of_now(reader, name)
+        with self._reading(model) as (reader, name), following() as advance:
+            recorded = self._recorded_as_of_now(reader, name, advance)
             if of_text is not None:
                 counted, theta = of_text
                 return recorded.nearest(reader, theta, limit, counted)
@@ -205,12 +207,13 @@ class DocumentMethods(SessionFile):
             raise wrong_type("words", "text", words)
         n = whole("n", n, least=1)
         with self._open() as reader:
-            finder = self._finder_as_of_now(reader, reader.model_named(model))
-            finder.texts.read(reader)  # which takes too long to be one moment
+            with following() as advance:
+                finder = self._finder_as_of_now(reader, reader.model_named(model), advance)
+                finder.texts.read(reader, advance)  # which takes too long to be one moment
             with reader.one_moment():
                 return find.find(finder, reader, words, n)
 
-    def _finder_as_of_now(self, reader: SessionReader, model: str) -> Finder:
+    def _finder_as_of_now(self, reader: SessionReader, model: str, advance: Advance) -> Finder:
         """What answers to words: that in memory unless the session has changed since, or it is
         another model's."""
         finder = self._finder
@@ -218,17 +221,17 @@ class DocumentMethods(SessionFile):
             texts = None if finder is None else finder.texts
             recorded = None
             if find.has_proportions(reader):
-                recorded = self._recorded_as_of_now(reader, model)
+                recorded = self._recorded_as_of_now(reader, model, advance)
             finder = Finder(reader, model, recorded, texts=texts)
             self._finder = finder
         return finder
 
-    def _recorded_as_of_now(self, reader: SessionReader, model: str) -> Recorded:
+    def _recorded_as_of_now(self, reader: SessionReader, model: str, advance: Advance) -> Recorded:
         """The recorded proportions: those in memory unless the session has changed since, or they
         are another model's."""
         recorded = self._recorded
         if recorded is None or not recorded.still_holds(reader, model):
-            recorded = Recorded(reader, model)
+            recorded = Recorded(reader, model, advance)
             self._recorded = recorded
         return recorded
 
@@ -277,10 +280,10 @@ class DocumentMethods(SessionFile):
         """
         if held_out is None:
             held_out = frame  # by default, a table has them, and a matrix does not
-        with self._reading(model) as (reader, name):
+        with self._reading(model) as (reader, name), following() as advance:
             if frame:
-                return frames.as_frame(reader, name, held_out=held_out)
-            return frames.as_csr(reader, name, held_out=held_out)
+                return frames.as_frame(reader, name, held_out=held_out, advance=advance)
+            return frames.as_csr(reader, name, held_out=held_out, advance=advance)
 
     def documents(self, model: str | None = None, *, titles: bool = False) -> DataFrame:
         """A pandas table of the documents with the largest topic of each: `topic`, `name`, `share`
@@ -291,8 +294,8 @@ class DocumentMethods(SessionFile):
         With `titles`, also `title`: by default it is left out, since your own table may have a
         column of that name, and pandas does not join two.
         """
-        with self._reading(model) as (reader, name):
-            return frames.documents(reader, name, titles=titles)
+        with self._reading(model) as (reader, name), following() as advance:
+            return frames.documents(reader, name, titles=titles, advance=advance)
 
     def by(self, groups: object, *, level: Level = "areas", model: str | None = None) -> DataFrame:
         """What documents are about, by group: a pandas table with a row for each group and area.
@@ -316,8 +319,8 @@ class DocumentMethods(SessionFile):
             raise ValueError(NOTEBOOK.needed("by()"))
         from wikitopics.session.analysis.groups import by_group
 
-        with self._reading(model) as (reader, name):
-            return by_group(reader, name, groups, level)
+        with self._reading(model) as (reader, name), following() as advance:
+            return by_group(reader, name, groups, level, advance)
 
     def over_time(
         self,
@@ -342,8 +345,8 @@ class DocumentMethods(SessionFile):
             raise ValueError(NOTEBOOK.needed("over_time()"))
         from wikitopics.session.analysis.groups import over_time
 
-        with self._reading(model) as (reader, name):
-            return over_time(reader, name, dates, freq, level)
+        with self._reading(model) as (reader, name), following() as advance:
+            return over_time(reader, name, dates, freq, level, advance)
 
     def map(self, model: str | None = None, *, color: object = None) -> MapFrame:
         """The map of articles as a pandas table: `page_id`, `title`, `x` and `y` from 0 to 1
@@ -366,8 +369,9 @@ class DocumentMethods(SessionFile):
             raise ValueError(NOTEBOOK.needed("map()"))
         from wikitopics.session.analysis.map_frame import MapFrame
 
-        with self._open() as reader:
-            of_model = map_contents(reader, reader.model_named(model), snippets=True)
+        with self._open() as reader, following() as advance:
+            name = reader.model_named(model)
+            of_model = map_contents(reader, name, snippets=True, advance=advance)
             documents = frames.documents_of(reader)
         return MapFrame(of_model, documents, color)
 

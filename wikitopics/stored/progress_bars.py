@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from wikitopics.session.errors import Advance, unseen
+
 
 def tqdm_if_seen(wanted: bool) -> Any:
     """tqdm's class of bars for a terminal or a notebook; None if no bar is wanted, if nobody can
@@ -38,3 +40,30 @@ def bar_of(unit: str, total: int, wanted: bool) -> Iterator[Callable[[], None]]:
             bar.update()
 
         yield advance
+
+
+@contextmanager
+def following(delay: float = 2.0) -> Iterator[Advance]:
+    """Yield an `Advance` that shows a bar, if somebody can see it and the work is not done within
+    these seconds."""
+    tqdm = tqdm_if_seen(wanted=True)
+    if tqdm is None:
+        yield unseen
+        return
+    bar: Any = None
+    shown = ""
+
+    def advance(what: str, done: int, total: int) -> None:
+        nonlocal bar, shown
+        if what != shown:
+            if bar is not None:
+                bar.close()
+            bar = tqdm(total=total or None, unit=f" {what}", delay=delay, unit_scale=True)
+            shown = what
+        bar.update(done - bar.n)
+
+    try:
+        yield advance
+    finally:
+        if bar is not None:
+            bar.close()

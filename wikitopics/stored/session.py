@@ -20,6 +20,7 @@ from wikitopics.stored.arguments import path_of, target_of
 from wikitopics.stored.documents import DocumentMethods
 from wikitopics.stored.opening import in_python
 from wikitopics.stored.plots import PlotMethods
+from wikitopics.stored.progress_bars import following
 from wikitopics.stored.topics import MOST_SHOWN, TopicMethods
 
 if TYPE_CHECKING:
@@ -124,9 +125,9 @@ class StoredSession(TopicMethods, DocumentMethods, PlotMethods):
         """Write the page of `wikitopics report` to a file; without ``snippets``, it has nothing of
         the texts of your own documents but words and titles."""
         target = target_of(path)
-        with self._open() as reader:
+        with self._open() as reader, following() as advance:
             report.check_page(target)
-            page = report.render(reader, snippets=snippets)
+            page = report.render(reader, advance, snippets=snippets)
         with replacing(target) as file:
             file.write(page.encode())
 
@@ -153,9 +154,10 @@ class StoredSession(TopicMethods, DocumentMethods, PlotMethods):
         if snippets and not table.has_snippets:
             raise ValueError(f"snippets: {what} never has any")
         target = target_of(path)
-        with self._open() as reader:
+        with self._open() as reader, following() as advance:
             form = formats.written_to(target, table, format)
-            request = ExportRequest(reader, table.models(reader, model), snippets=snippets)
+            models = table.models(reader, model)
+            request = ExportRequest(reader, models, snippets=snippets, advance=advance)
             formats.save(table, form, request, target)
 
     def model(self, name: str | None = None) -> OnlineModel:

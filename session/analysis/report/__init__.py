@@ -4,12 +4,11 @@
 that only the extra `report` installs; importing this package loads none of them.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wikitopics.extra import REPORT
-from wikitopics.session.errors import BadUsage
+from wikitopics.session.errors import Advance, BadUsage, unseen
 from wikitopics.session.storage.files import check_target
 
 if TYPE_CHECKING:
@@ -26,12 +25,12 @@ def check_page(target: Path) -> None:
 
 def render(
     reader: "SessionReader",
-    progress: Callable[[int], None] = lambda topics: None,
+    advance: Advance = unseen,
     *,
     snippets: bool = True,
 ) -> str:
     """The page of a session; ``snippets``: with the beginnings of the user's own documents.
-    ``progress`` is given the number of topics read.
+    ``advance``: is told how many topics and articles have been read.
 
     Raises `SessionError` if there are no topics yet, `BadUsage` if the extra is not installed.
     """
@@ -40,4 +39,4 @@ def render(
     from wikitopics.session.analysis.report.contents import contents
     from wikitopics.session.analysis.report.page import page
 
-    return page(contents(reader, progress, snippets=snippets))
+    return page(contents(reader, advance, snippets=snippets))

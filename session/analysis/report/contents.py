@@ -7,7 +7,7 @@ bounded.
 import platform
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import PurePath
@@ -35,7 +35,8 @@ from wikitopics.session.analysis.quality import (
     metrics_of,
     repeats_in_words,
 )
-from wikitopics.session.errors import NO_TOPICS, SessionError
+from wikitopics.session.analysis.report.map_page import drawn
+from wikitopics.session.errors import NO_TOPICS, Advance, SessionError, unseen
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import KEPT, LINKS, TOKENS
 from wikitopics.session.records import (
@@ -200,22 +201,15 @@ class ReportModel:
 
 def contents(
     reader: SessionReader,
-    progress: Callable[[int], None] = lambda topics: None,
+    advance: Advance = unseen,
     *,
     snippets: bool = True,
 ) -> dict[str, Any]:
     """What the page's template needs from the session: the topics, and how they were found.
 
-    ``snippets``: with the beginnings of texts, if the session keeps any. ``progress`` is given the
-    number of topics read. Raises `SessionError` if there are no topics yet.
+    ``snippets``: with the beginnings of texts, if the session keeps any. ``advance``: is told how
+    many topics and articles have been read. Raises `SessionError` if there are no topics yet.
     """
-    topics_read = 0
-
-    def topic_is_read() -> None:
-        nonlocal topics_read
-        topics_read += 1
-        progress(topics_read)
-
     with reader.one_moment():
         settings = reader.settings()
         status = reader.status()
@@ -228,7 +222,7 @@ def contents(
         shown = places[:MOST_MODELS]
         most_topics = MOST_TOPICS // len(shown)
         models = [
-            _model(reader, status.models[place], place, most_topics, topic_is_read, snippets)
+            _model(reader, status.models[place], place, most_topics, advance, snippets)
             for place in shown
         ]
         charts, left_out = _metrics(reader, status, shown)
@@ -269,7 +263,7 @@ def _model(
     status: ModelStatus,
     place: int,
     most_topics: int,
-    topic_is_read: Callable[[], None],
+    advance: Advance,
     snippets: bool,
 ) -> ReportModel:
     """One model with its largest topics."""
@@ -327,7 +321,7 @@ def _model(
             articles=articles,
             events=events_of[row.topic],
         )
-        topic_is_read()
+        advance("topics read", len(topics), min(len(shown), most_topics))
     groups = []
     for area, topics_of_area in in_drawing_order(tree, topic_map.areas):
         listed = [topics[topic] for topic in topics_of_area if topic in topics]
@@ -335,7 +329,7 @@ def _model(
             groups.append((replace(area, name=_told(area.name)), listed))
     articles_on_map = None
     if not why_no_map(reader, name):
-        articles_on_map = map_contents(reader, name, snippets=snippets)
+        articles_on_map = map_contents(reader, name, drawn, snippets=snippets, advance=advance)
     return ReportModel(
         anchor=anchor,
         status=status,

@@ -100,6 +100,8 @@ class Articles:
     """What to colour by, instead of topics; empty for none."""
     scale: Sequence[str] = ()
     """The labels in their order, if they are parts of a scale."""
+    of: int | None = None
+    """How many there are, if these are only those that are `drawn`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,7 @@ def map_page(
     Raises ValueError if shapes, numbers or colours do not fit together.
     """
     _check(articles, topics, areas)
-    n = len(articles.places)
+    n = len(articles.places) if articles.of is None else articles.of
     css = style()
     code = script()
     template = Template(asset("map/page.html"))
@@ -178,7 +180,7 @@ def map_page(
     details: Sequence[_Detail] = _DETAILS
     if articles.snippets is None:
         details = [detail for detail in _DETAILS if not detail.snippet]
-    chosen = _chosen(articles)
+    chosen = drawn(len(articles.places))
     while True:
         few = chosen[::SAMPLED]
         nothing = len(page(chosen[:0], details[0]))
@@ -192,6 +194,12 @@ def map_page(
         if len(chosen) <= FEW:
             return page(chosen, _DETAILS[-1])
         chosen = chosen[::2]
+
+
+def drawn(n: int) -> NDArray[np.int64]:
+    """Those of n articles that are drawn at most, in the order of reading."""
+    step = max(1, -(-n // MOST_DOTS))
+    return np.arange(0, n, step)
 
 
 def style() -> str:
@@ -231,13 +239,6 @@ def _check(articles: Articles, topics: Sequence[Topic], areas: Sequence[Area]) -
         places = [each.place, *each.others] if isinstance(each, Area) else [each.place]
         if not np.isfinite(places).all():
             raise ValueError("the place of a name must be two finite numbers")
-
-
-def _chosen(articles: Articles) -> NDArray[np.int64]:
-    """The articles that are drawn, in the order of reading."""
-    n = len(articles.places)
-    step = max(1, -(-n // MOST_DOTS))
-    return np.arange(0, n, step)
 
 
 def _columns(topics: NDArray[np.integer]) -> NDArray[np.uint16]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from wikitopics.session.analysis.map_contents import MapContents
 from wikitopics.session.analysis.report.fonts import AS_IT_IS, told
 from wikitopics.session.analysis.report.map_page import OTHER, coloured
-from wikitopics.session.storage.places import WHOLE
+from wikitopics.session.storage.places import WHOLE, Places
 
 SIZE = (14.0, 9.8)
 """The width and height in inches."""
@@ -26,6 +26,8 @@ DOTS = 200
 """The pixels of an inch."""
 PAPER = "#fbfaf7"
 INK = "#23282e"
+MOST_DOTS = 500_000
+"""The most articles drawn as dots, evenly chosen in the order of reading: so many cover the map."""
 MOST_TOPICS = 40
 """The most topics that are named."""
 EDGE = 0.02
@@ -55,15 +57,14 @@ def drawn(of_model: MapContents, labels: Sequence[str] | None, scale: Sequence[s
     session = told(of_model.session, 80)
     figure.text(0.015, 0.985, session, fontsize=15, weight="bold", **how)
     figure.text(0.985, 0.985, f"{len(of_model):,} {of_model.noun}", ha="right", **how)
-    places = of_model.map.places / WHOLE
-    colours = of_model.colours()
+    places = of_model.map.places
+    colours, of_article = of_model.colours()
     if labels is not None:
         keys, of_article = coloured(labels, scale)
-        colours = np.array([key["colour"] for key in keys])[of_article]
+        colours = [key["colour"] for key in keys]
         _explain(axes, keys)
-    rgb = np.array([to_rgb(colour) for colour in colours.tolist()]).reshape(-1, 3)
     axes.imshow(
-        _shading(places, colours),
+        _shading(places, colours, of_article),
         extent=(-EDGE, 1 + EDGE, -EDGE, 1 + EDGE),
         origin="lower",
         aspect="auto",
@@ -71,7 +72,10 @@ def drawn(of_model: MapContents, labels: Sequence[str] | None, scale: Sequence[s
         zorder=0,
     )
     size = np.clip(60_000 / max(len(places), 1), 0.8, 24)
-    axes.scatter(places[:, 0], places[:, 1], s=size, c=rgb, alpha=0.75, linewidths=0, zorder=1)
+    some = slice(None, None, max(1, -(-len(places) // MOST_DOTS)))
+    x, y = (places[some] / WHOLE).T
+    rgb = np.array([to_rgb(colour) for colour in colours]).reshape(-1, 3)[of_article[some]]
+    axes.scatter(x, y, s=size, c=rgb, alpha=0.75, linewidths=0, zorder=1)
     axes.set(xlim=(-EDGE, 1 + EDGE), ylim=(-EDGE, 1 + EDGE))
     _name(axes, canvas.get_renderer(), of_model, plain=labels is not None)
     return figure
@@ -87,22 +91,23 @@ def _explain(axes: Any, keys: Sequence[Mapping[str, str]]) -> None:
         text.set(**AS_IT_IS, text=key["name"], color=INK)
 
 
-def _shading(places: NDArray[np.float64], colours: NDArray[np.str_]) -> NDArray[np.float64]:
+def _shading(
+    places: Places, colours: Sequence[str], of_article: NDArray[np.uint8]
+) -> NDArray[np.float64]:
     """(_GRID, _GRID, 4) the colours of the land, more opaque where there are more articles."""
     from scipy.ndimage import gaussian_filter
 
-    cells = ((places + EDGE) / (1 + 2 * EDGE) * _GRID).astype(np.int64)
+    x, y = (((places / WHOLE + EDGE) / (1 + 2 * EDGE)) * _GRID).astype(np.int32).T
+    cells = _GRID * y + x
     total = np.zeros((_GRID, _GRID))
     mixed = np.zeros((_GRID, _GRID, 3))
-    for colour in np.unique(colours).tolist():
-        own = cells[colours == colour]
-        count = np.zeros((_GRID, _GRID))
-        np.add.at(count, (own[:, 1], own[:, 0]), 1.0)
-        around = gaussian_filter(count, _BLUR, mode="constant")
+    for number, colour in enumerate(colours):
+        counts = np.bincount(cells[of_article == number], minlength=_GRID**2)
+        around = gaussian_filter(counts.reshape(_GRID, _GRID).astype(float), _BLUR, mode="constant")
         total += around
         mixed += around[:, :, None] * np.array(to_rgb(colour))
     mixed /= np.maximum(total, 1e-12)[:, :, None]
-    usual = total[cells[:, 1], cells[:, 0]].mean() if len(cells) else 1.0
+    usual = total.ravel()[cells].mean() if len(cells) else 1.0
     opacity = _DENSEST * (1 - np.exp(-1.5 * total / usual))
     return np.concatenate([mixed, opacity[:, :, None]], axis=2)
 

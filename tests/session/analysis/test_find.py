@@ -8,10 +8,11 @@ import pytest
 
 import wikitopics as wt
 from wikitopics.session.analysis import text_words
-from wikitopics.session.analysis.find import finder_of
+from wikitopics.session.analysis.find import found_once
+from wikitopics.session.analysis.similar import Recorded
 from wikitopics.session.analysis.text_words import TextIndex, TextWords
 from wikitopics.session.errors import Damaged
-from wikitopics.session.storage import counts
+from wikitopics.session.storage import articles, counts
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.vocab.rules import Rule
 
@@ -235,7 +236,63 @@ def test_titles_alone_are_searched_beyond_the_most_words(session, monkeypatch):
     monkeypatch.setattr(text_words, "MOST_HELD", 10)
     found = session.find("no. 77 <b>", 1).documents
     assert [one.title for one in found] == ["Garden no. 77 <b>"]
-    assert len(session._finder.texts._keys) <= 10
+    assert session._finder.texts.n_searched == 0
+
+
+@pytest.mark.parametrize(
+    "words", ["ship", "new york", "harbour überfahrt77x", "garden no. 77", "nothing", "the"]
+)
+def test_words_are_found_alike_whether_others_are_held_or_not(session, words):
+    expected = session.find(words)
+    told = []
+    with SessionReader(session.path) as reader:
+        found = found_once(reader, "lda", words, 10, lambda *far: told.append(far))
+    assert found.topics == expected.topics
+    assert found.documents == expected.documents
+    assert not found.lack
+    assert told[-1] == (text_words.TEXTS_READ, N, N)
+
+
+def test_no_word_but_those_sought_is_held(session):
+    keys = TextWords(Rule(2)).keys("ship")
+    with SessionReader(session.path) as reader:
+        asked = TextIndex(TextWords(Rule(2)), only=[keys])
+        asked.read(reader)
+        any_word = TextIndex(TextWords(Rule(2)))
+        any_word.read(reader)
+    assert not asked._words
+    for found, expected in zip(asked.with_words(keys), any_word.with_words(keys), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(asked.lengths, any_word.lengths)
+
+
+def test_reading_texts_begins_anew_after_it_ended_early(session, monkeypatch):
+    monkeypatch.setattr(articles, "_AT_ONCE", 50)
+
+    def interrupt(what, done, total):
+        if done > 100:
+            raise KeyboardInterrupt
+
+    texts = TextIndex(TextWords(Rule(2)))
+    whole = TextIndex(TextWords(Rule(2)))
+    with SessionReader(session.path) as reader:
+        with pytest.raises(KeyboardInterrupt):
+            texts.read(reader, interrupt)
+        assert len(texts) == 0
+        texts.read(reader)
+        whole.read(reader)
+    assert texts.seqs.tolist() == whole.seqs.tolist()
+    assert len(texts._words) == len(whole._words) > 1
+
+
+def test_what_is_not_searched_is_said(session, monkeypatch):
+    assert not session.find("ship").lack
+    monkeypatch.setattr(counts, "MOST_COMPARED", 100)
+    again = wt.open(session.path).find("ship")
+    assert "only titles and beginnings are searched" in again.lack
+    assert again.lack in repr(again)
+    monkeypatch.setattr(text_words, "MOST_HELD", 10)
+    assert f"the first 0 of {N}" in wt.open(session.path).find("ship").lack
 
 
 @pytest.mark.interop
@@ -267,7 +324,7 @@ def test_a_damaged_title_is_told(session):
 
 def test_the_words_of_a_question_are_compared_by_bm25(session):
     with SessionReader(session.path) as reader:
-        held = finder_of(reader, "lda")._recorded.words
+        held = Recorded(reader, "lda").words
     minibatch, _ = session.counts()
     words = session.vocabulary().words
     ids = np.array([words.index("new york"), words.index("oven")], np.int32)

@@ -11,8 +11,10 @@ import pytest
 from tests.session.rows import sql
 from wikitopics.session.analysis.article_map import article_map
 from wikitopics.session.analysis.cartography import COLOURS
-from wikitopics.session.analysis.map_contents import map_contents
+from wikitopics.session.analysis.map_contents import map_batches, map_contents, nothing
+from wikitopics.session.analysis.report import map_page
 from wikitopics.session.control import hide_topics
+from wikitopics.session.storage import articles
 from wikitopics.session.storage.reader import SessionReader
 
 
@@ -79,7 +81,7 @@ def test_the_second_topic_is_the_next_largest(trained):
         (first, _), *others = leading[seq]
         assert of_model.map.topics[place] == first
         expected = others[0][0] if others and others[0][1] >= 0.1 else -1
-        assert of_model.second[place] == expected
+        assert of_model.map.second[place] == expected
 
 
 def test_names_of_areas_are_on_the_map(trained):
@@ -131,3 +133,54 @@ def test_each_model_has_its_map(corpus, cli, tmp_path):
     for model in ("lda", "other"):
         assert cli("export", "map", "--model", model, "-o", tmp_path / "map.html").code == 0
         assert f"<title>default: {model}</title>" in (tmp_path / "map.html").read_text()
+
+
+def articles_read(reader, monkeypatch):
+    """The numbers of articles whose titles are read from now on."""
+    read = []
+    real = reader._columns
+
+    def columns(*arguments):
+        found = real(*arguments)
+        read.extend(found[0] if found else [])
+        return found
+
+    monkeypatch.setattr(reader, "_columns", columns)
+    return read
+
+
+def test_titles_are_read_only_of_the_articles_that_are_drawn(trained, monkeypatch):
+    monkeypatch.setattr(map_page, "MOST_DOTS", 100)
+    with SessionReader(trained) as reader:
+        whole = map_contents(reader, "lda")
+        read = articles_read(reader, monkeypatch)
+        told = []
+        drawn = map_contents(reader, "lda", map_page.drawn, advance=lambda *far: told.append(far))
+    n = len(whole)
+    assert n > 200
+    assert len(drawn) == n
+    assert read == whole.map.seqs[drawn.rows].tolist()
+    assert len(read) <= 100
+    assert drawn.page() == whole.page()
+    assert told[-1] == ("titles read", len(read), len(read))
+    assert ("places read", n, n) in told
+
+
+def test_a_picture_needs_no_titles(trained, monkeypatch):
+    with SessionReader(trained) as reader:
+        whole = map_contents(reader, "lda")
+        read = articles_read(reader, monkeypatch)
+        without = map_contents(reader, "lda", nothing)
+    assert not read
+    assert without.growth() == whole.growth()
+    assert not len(without.titles)
+
+
+def test_the_table_is_made_in_parts(trained, monkeypatch):
+    with SessionReader(trained) as reader:
+        whole = map_contents(reader, "lda").columns()
+        monkeypatch.setattr(articles, "_AT_ONCE", 50)
+        parts = list(map_batches(reader, "lda", with_ids=False, snippets=False))
+    assert max(len(part[0]) for part in parts) == 50
+    for place, column in enumerate(whole):
+        assert [value for part in parts for value in part[place]] == column

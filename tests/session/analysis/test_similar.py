@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 import wikitopics as wt
+from wikitopics.session.analysis import similar
 from wikitopics.session.analysis.similar import Recorded, Words
 from wikitopics.session.errors import Damaged
 from wikitopics.session.storage import counts
+from wikitopics.session.storage import recorded as storage_of_recorded
 from wikitopics.session.storage.reader import SessionReader
 
 N = 300
@@ -119,6 +121,11 @@ def test_a_session_of_one_pass_has_the_words_of_its_newest_and_of_held_out_texts
             assert found.tolist() == numbers.tolist()
 
 
+def theta(session, held, row):
+    with SessionReader(session.path) as reader:
+        return held.theta(reader, row)
+
+
 @pytest.mark.parametrize("missing", ["some", "all", "too large"])
 def test_topics_alone_are_compared_if_not_all_words_are_there(session, monkeypatch, missing):
     if missing == "some":
@@ -129,21 +136,21 @@ def test_topics_alone_are_compared_if_not_all_words_are_there(session, monkeypat
         monkeypatch.setattr(counts, "MOST_COMPARED", 100)
     held = recorded(session)
     assert held.words is None
-    theta = held.theta(3)
+    of_it = theta(session, held, 3)
     some_words = (np.array([1], np.int32), np.array([1], np.int32))
-    np.testing.assert_array_equal(held.likeness(theta), held.likeness(theta, some_words))
+    np.testing.assert_array_equal(held.likeness(of_it), held.likeness(of_it, some_words))
 
 
 def test_what_a_few_words_say_of_topics_counts_little(session):
     change(session, "DELETE FROM kept_counts", "UPDATE articles SET words = 300")
     row = 0
     before = recorded(session)
-    likeness = before.likeness(before.theta(row))
+    likeness = before.likeness(theta(session, before, row))
     twin = int(np.argsort(-likeness)[1])
     (seq,) = before.articles.seqs(np.array([twin])).tolist()
     change(session, f"UPDATE articles SET words = 3 WHERE seq = {seq}")
     after = recorded(session)
-    now = after.likeness(after.theta(row))
+    now = after.likeness(theta(session, after, row))
     assert now[twin] < likeness[twin] - 0.1
     others = np.delete(np.arange(N), twin)
     np.testing.assert_array_equal(now[others], likeness[others])
@@ -182,3 +189,32 @@ def test_articles_that_lack_a_row_are_damage(session):
     change(session, "DELETE FROM articles WHERE seq = 40")
     with pytest.raises(Damaged, match="blocks and articles do not match"):
         recorded(session)
+
+
+def test_reading_in_parts_gives_the_same_bits_and_says_how_far_it_is(session, monkeypatch):
+    whole = recorded(session)
+    monkeypatch.setattr(storage_of_recorded, "READ_TOGETHER", 1)
+    told = []
+    with SessionReader(session.path) as reader:
+        in_parts = Recorded(reader, "lda", lambda *far: told.append(far))
+        n_blocks = len(reader.blocks())
+    for row in (0, 5, N - 1):
+        of_it = theta(session, whole, row)
+        np.testing.assert_array_equal(in_parts.likeness(of_it), whole.likeness(of_it))
+    assert len(told) == n_blocks > 1
+    assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
+    assert told[-1] == (similar.TOPICS_READ, N, N)
+
+
+def test_proportions_too_small_to_compare_are_not_held_but_asked_for(session):
+    held = recorded(session)
+    with SessionReader(session.path) as reader:
+        stored = reader.proportions("lda", held_out=True)
+        assert sum(len(part._topics) for part in held._parts) == len(stored.usual(SUBJECTS).topics)
+        for row in (0, N - 1):
+            of_it = held.theta(reader, row)
+            recorded_of_it = stored[row : row + 1]
+            np.testing.assert_allclose(
+                of_it[recorded_of_it.topics], recorded_of_it.values(), atol=1e-6
+            )
+            assert of_it.sum() == pytest.approx(1)

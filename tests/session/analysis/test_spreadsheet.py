@@ -4,14 +4,16 @@ import io
 import json
 import sys
 import zipfile
+from dataclasses import replace
 
 import pytest
 
 import wikitopics as wt
 from tests.session.analysis import test_export
 from wikitopics.session.analysis import spreadsheet
-from wikitopics.session.analysis.exports import TABLES
+from wikitopics.session.analysis.exports import TABLES, ExportRequest
 from wikitopics.session.errors import BadUsage
+from wikitopics.session.storage.reader import SessionReader
 
 openpyxl = pytest.importorskip("openpyxl", reason="openpyxl reads what is written")
 pytest.importorskip("xlsxwriter", reason="xlsxwriter is an optional extra")
@@ -100,3 +102,21 @@ def test_without_the_extra_or_on_a_terminal_it_is_one_line_and_no_file(
         "-m pip install 'wikitopics[excel]'",
     )
     assert not (tmp_path / "a.xlsx").exists()
+
+
+@pytest.mark.parametrize("what", ["articles", "proportions", "map"])
+def test_too_many_rows_are_refused_before_any_is_read(what, cli, trained, tmp_path, monkeypatch):
+    n_rows = len(json.loads(cli("export", what, "--format", "json").out))
+    monkeypatch.setattr(spreadsheet, "MOST_ROWS", 100)
+
+    def unread(request):
+        raise AssertionError("rows are read")
+
+    monkeypatch.setitem(TABLES, what, replace(TABLES[what], batches=unread))
+    told = cli("export", what, "-o", tmp_path / "a.xlsx")
+    assert told.code == 2
+    assert "over 99 rows" in told.err
+    assert not (tmp_path / "a.xlsx").exists()
+    with SessionReader(trained) as reader:
+        models = TABLES[what].models(reader, None)
+        assert 100 <= TABLES[what].least_rows(ExportRequest(reader, models)) <= n_rows

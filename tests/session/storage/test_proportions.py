@@ -7,6 +7,7 @@ import pytest
 
 from tests.tui import canned
 from wikitopics.session.errors import Damaged
+from wikitopics.session.storage import recorded
 from wikitopics.session.storage.proportions import LEAST, MOST_KEPT, Proportions
 from wikitopics.session.storage.reader import SessionReader
 
@@ -78,3 +79,67 @@ def test_blocks_of_articles_that_overlap_are_damage(second, damaged):
             SessionReader.recorded_articles(reader)
     else:
         assert len(SessionReader.recorded_articles(reader).page_ids) == 3
+
+
+def short_texts(n_topics, n=200):
+    """Proportions of texts of 20 words: one or two topics, and a little of every other."""
+    random = np.random.default_rng(2)
+    counts = np.zeros((n, n_topics))
+    for row in counts:
+        row[random.choice(n_topics, 2, replace=False)] = random.multinomial(20, [0.7, 0.3])
+    return ((counts + 0.01) / (20 + 0.01 * n_topics)).astype(np.float32)
+
+
+@pytest.mark.parametrize("n_topics", [2, 100, 300])
+def test_what_the_usual_form_has_of_the_fine_one(n_topics):
+    theta = short_texts(n_topics)
+    fine = Proportions.of(theta, fine=True)
+    usual = fine.usual(n_topics)
+    stored_as_usual = Proportions.of(theta)
+    np.testing.assert_array_equal(usual.lengths, stored_as_usual.lengths)
+    np.testing.assert_array_equal(usual.topics, stored_as_usual.topics)
+    np.testing.assert_allclose(usual.values(), stored_as_usual.values(), atol=0.008)
+    assert stored_as_usual.usual(n_topics) is stored_as_usual
+    if n_topics > 2:
+        assert len(usual.topics) < len(fine.topics) / 5
+
+
+def test_every_article_keeps_a_topic_in_the_usual_form_whatever_a_file_says():
+    lengths = np.array([2, 2], np.uint16)
+    topics = np.array([0, 1, 0, 1], np.uint8)
+    roots = np.array([1, 2, 60_000, 1], np.uint16)
+    usual = Proportions(lengths, topics, roots).usual(2)
+    assert usual.lengths.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("fine", [False, True])
+def test_the_two_largest_topics(fine):
+    theta = short_texts(30)
+    theta[0] = 1 / 15
+    theta[0, ::2] = 0
+    first, second = Proportions.of(theta, fine=fine).two_largest(0.1)
+    order = np.argsort(-theta, axis=1, kind="stable")
+    np.testing.assert_array_equal(first, order[:, 0])
+    has_second = np.take_along_axis(theta, order, 1)[:, 1] >= 0.1
+    np.testing.assert_array_equal(second, np.where(has_second, order[:, 1], -1))
+    nothing = Proportions.none(3).two_largest(0.1)
+    assert [len(topics) for topics in nothing] == [0, 0]
+
+
+@pytest.mark.parametrize("held_out", [False, True])
+def test_proportions_are_read_in_parts_of_bounded_size(tmp_path, monkeypatch, held_out):
+    with SessionReader(canned.build(tmp_path / "s.db")) as reader:
+        (model, *_) = reader.models()
+        whole = reader.proportions(model, held_out=held_out)
+        monkeypatch.setattr(recorded, "READ_TOGETHER", 1)
+        largest = max(articles for _, articles in reader.blocks())
+        parts = list(reader.each_part(model, held_out=held_out))
+        assert len(parts) > 1
+        assert max(map(len, parts)) <= largest
+        assert Proportions.concatenate(parts).to_bytes() == whole.to_bytes()
+        assert len(whole) == reader.n_recorded(held_out=held_out)
+        rows = np.arange(0, len(whole), 7)
+        some = reader.proportions_at(model, rows, held_out=held_out)
+        assert some.to_bytes() == whole.take(rows).to_bytes()
+        assert reader.least_proportions(model) <= len(whole.topics)
+        assert reader.most_proportions(model) >= len(whole.topics)

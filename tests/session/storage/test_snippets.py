@@ -152,3 +152,16 @@ def test_a_damaged_row_is_refused(trained):
                 reader.snippets([1])
             with pytest.raises(Damaged, match="snippets"):
                 list(reader.each_snippet())
+
+
+def test_snippets_of_articles_that_follow_each_other_or_are_far_apart(trained):
+    with SessionReader(trained()) as reader:
+        seqs = sorted(
+            seq for columns in reader.all_articles(trained_only=False) for seq in columns[0]
+        )
+        for some in (seqs, seqs[60:70], seqs[::3], seqs[::50], [seqs[-1] + 5], []):
+            expected = reader.snippets(some)
+            assert reader.snippets_of(some) == [expected.get(seq, "") for seq in some]
+        texts = list(reader.texts_after(seqs[9]))
+        assert [seq for part in texts for seq in part[0]] == seqs[10:]
+        assert [snippet for part in texts for snippet in part[3]] == reader.snippets_of(seqs[10:])
