@@ -16,8 +16,8 @@ from threading import Lock
 from typing import Any, TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., Any])
-ROOMS = ("model", "vocab")
-"""Where the kernels are."""
+SOURCES = ("model/*.py", "vocab/*.py", "session/analysis/*kernels.py")
+"""The files that kernels depend on."""
 
 # LLVM's flags by which sums may be reordered and multiplications fused with additions; NaN and
 # infinity keep their meaning.
@@ -46,8 +46,8 @@ def cache_folder() -> str | None:
             # called by another.
             sources = hashlib.sha256()
             package = Path(__file__).parent
-            for room in ROOMS:
-                for source in sorted((package / room).rglob("*.py")):
+            for pattern in SOURCES:
+                for source in sorted(package.glob(pattern)):
                     sources.update(source.read_bytes())
             name = sources.hexdigest()[:12]
             folder = f"{platformdirs.user_cache_dir('wikitopics')}/numba/{name}"
