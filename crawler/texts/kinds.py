@@ -36,7 +36,7 @@ TEXTS: Option[tuple[str, ...]] = Option(
     metavar="PATH|URL",
     path=True,
     needed=True,
-    label="File or folder",
+    label="File, folder or URL",
 )
 COLUMN = Option(
     str,

@@ -18,7 +18,7 @@ _SPARED = 3
 """Held-out documents are drawn from three times as many rows with which a row group begins, since
 neighbours may be alike."""
 MOST_IDS = 1 << 25
-"""The most ids that are compared: 33 million, in half a gigabyte."""
+"""The most rows whose ids are compared: 33 million, in half a gigabyte."""
 
 
 def held_out_rows(groups: Sequence[Group], wanted: int, seed: int) -> "array[int]":
@@ -114,36 +114,29 @@ def repeated_rows(
     """The numbers of the rows that repeat an id, ascending. Only the columns of ids are read."""
     import numpy as np
 
-    keys: list[np.ndarray] = []
-    numbers: list[np.ndarray] = []
-    known = 0
+    repeats: array[int] = array("q")
+    number = min(files.rows, MOST_IDS)
+    keys = np.zeros(number, np.int64)
+    are_named = np.zeros(number, np.bool_)
     for group in files.groups:
-        if known >= MOST_IDS or stopped():
-            break
         row = group.first
+        if row >= number or stopped():
+            break
         try:
             for ids in files.ids(group):
-                named = [bool(id and not id.isspace()) for id in ids]
-                hashes = np.fromiter(map(hash, ids), np.int64, len(ids))
-                chosen = np.flatnonzero(named)
-                keys.append(hashes[chosen])
-                numbers.append(chosen + row)
-                row += len(ids)
-                known += len(chosen)
+                known = ids[: number - row]
+                stop = row + len(known)
+                keys[row:stop] = np.fromiter(map(hash, known), np.int64, len(known))
+                are_named[row:stop] = [id is not None and bool(id.strip()) for id in known]
+                row = stop
         except BadRows:
             pass  # told when its documents are read
-        progress(row / max(1, files.rows))
-    repeats: array[int] = array("q")
-    if not keys:
-        return repeats
-    all_keys = np.concatenate(keys)
-    keys.clear()
-    in_order = np.sort(all_keys)
+        progress(row / number)
+    in_order = np.sort(keys[are_named])
     twice = np.unique(in_order[1:][in_order[1:] == in_order[:-1]])
     if not len(twice):
         return repeats
-    places = np.flatnonzero(np.isin(all_keys, twice))
-    _, first = np.unique(all_keys[places], return_index=True)
-    others = np.delete(places, first)
-    repeats.frombytes(np.concatenate(numbers)[others].astype(np.int64).tobytes())
+    places = np.flatnonzero(np.isin(keys, twice) & are_named)
+    _, first = np.unique(keys[places], return_index=True)
+    repeats.frombytes(np.delete(places, first).astype(np.int64).tobytes())
     return repeats

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from wikitopics.crawler.errors import BadSource
+from wikitopics.crawler.file_source import silently
 from wikitopics.crawler.page import Markup
-from wikitopics.crawler.texts.kinds import MARKUP, TEXTS
+from wikitopics.crawler.texts.kinds import COLUMN, MARKUP, TEXTS
 from wikitopics.extra import NOTEBOOK
 from wikitopics.in_python.parameters import OPTIONS, in_python
 from wikitopics.in_python.progress import progress_bar
@@ -268,11 +269,13 @@ def train(
             if has_tokens:
                 proses = partial(kept_texts, files.texts)
             else:
+                # What was written to the file of texts has been looked at.
+                tell = silently if rows is None else notes.append
                 proses = partial(
                     file_documents,
                     request[TEXTS],
-                    notes.append,
-                    text_column,
+                    tell,
+                    request.get(COLUMN),
                     markup=markup or "text",
                 )
             # An existing session has its words. They are chosen again only if an argument says how,
@@ -288,7 +291,7 @@ def train(
                 notes += remarks_on_words(
                     words, seeded, sizes, number_to_check, request.get(HELD_OUT)
                 )
-            for note in notes:
+            for note in dict.fromkeys(notes):
                 warnings.warn(in_python(note), stacklevel=2)
             if not is_new:
                 nothing_is_left = is_finished(path, request, words, add, rows)
