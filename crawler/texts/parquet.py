@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -21,11 +22,13 @@ from wikitopics.crawler.texts.files import TextFile, printable, text_files
 from wikitopics.crawler.texts.parquet_pages import (
     LARGEST_PAGE,
     READ,
+    Chunk,
     PageOver,
     Pages,
     RowSource,
+    row_groups,
 )
-from wikitopics.crawler.texts.parquet_rows import RowBatch, Rows, labels_in, strings_in
+from wikitopics.crawler.texts.parquet_rows import RowBatch, Rows, as_bytes, strings_in
 from wikitopics.crawler.texts.records import lacks
 from wikitopics.extra import PARQUET
 
@@ -34,7 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pyarrow.parquet import FileMetaData, ParquetFile
 
-MOST_FOOTER = 32 << 20
+MOST_FOOTER = 16 << 20
 """The most bytes of a footer. pyarrow takes some twenty times as much memory for it."""
 _MOST_ELEMENTS = 200_000
 """The most elements of a list in a footer, such as row groups: memory is taken for as many as it
@@ -139,6 +142,9 @@ class Group(NamedTuple):
     first: int
     """How many rows come before it, in all files."""
     rows: int
+    text: Chunk
+    title: Chunk | None
+    id: Chunk | None
 
 
 def pyarrow() -> Any:
@@ -303,26 +309,30 @@ class ParquetRows:
             digest.update(footer)
             self._sizes.append(len(footer))
             metadata = metadata_of(footer, file.name)
-            self._add(number, file, metadata, columns_of(metadata, names, file.name))
             self._keep(number, metadata)
+            try:
+                self._add(number, file, footer, columns_of(metadata, names, file.name))
+            except CrawlerError:
+                raise
+            except Exception:  # noqa: BLE001 (whatever a damaged footer makes pyarrow raise)
+                raise _damaged_footer(file.name) from None
         self.fingerprint = int.from_bytes(digest.digest(), "big") >> 1
         """A number below 2**63 that changes whenever a file's size or footer does."""
 
-    def _add(self, number: int, file: RowFile, metadata: FileMetaData, columns: Columns) -> None:
+    def _add(self, number: int, file: RowFile, footer: bytes, columns: Columns) -> None:
         self._columns.append(columns)
         self.firsts.append((self.rows, file.label))
-        if len(self.groups) + metadata.num_row_groups > MOST_GROUPS:
-            raise BadSource(f"{self.name}: over {MOST_GROUPS:,} row groups: write larger ones")
-        for of_file in range(metadata.num_row_groups):
-            group = metadata.row_group(of_file)
-            rows = group.num_rows
-            text_bytes = group.column(columns.text.number).total_uncompressed_size
-            if rows < 0 or text_bytes < 0 or self.rows + rows > _MOST_ROWS:
-                raise _damaged_footer(file.name)
+        for of_file, (rows, chunks) in enumerate(row_groups(footer)):
+            text, title, id = (column and chunks[column.number] for column in columns)
+            assert text is not None
+            if rows < 0 or text.unpacked < 0 or self.rows + rows > _MOST_ROWS:
+                raise ValueError("numbers that cannot be")
             if rows:
-                self.groups.append(Group(number, of_file, self.rows, rows))
+                self.groups.append(Group(number, of_file, self.rows, rows, text, title, id))
+            if len(self.groups) > MOST_GROUPS:
+                raise BadSource(f"{self.name}: over {MOST_GROUPS:,} row groups: write larger ones")
             self.rows += rows
-            self.text_bytes += text_bytes
+            self.text_bytes += text.unpacked
 
     def _keep(self, file: int, metadata: FileMetaData) -> None:
         self._kept[file] = metadata
@@ -337,27 +347,26 @@ class ParquetRows:
         return metadata
 
     def packed_bytes(self) -> int:
-        """The bytes of the columns that are read, as stored."""
-        return sum(
-            stop - start for group in self.groups for start, stop in self._spans(group, None)
-        )
+        """The bytes of the columns that are read, as stored, as far as the footers are sound."""
+        total = 0
+        for group in self.groups:
+            with suppress(BadRows):
+                total += sum(stop - start for start, stop in self._spans(group))
+        return total
 
-    def _spans(self, group: Group, paths: Sequence[str] | None) -> list[tuple[int, int]]:
-        """The bytes of the columns of a row group that are read; ``paths``: only of these."""
-        of_group = self._metadata(group.file).row_group(group.number)
-        spans = []
-        for column in self._columns[group.file]:
-            if column is None or (paths is not None and column.path not in paths):
+    def _spans(self, group: Group, *, only_ids: bool = False) -> list[tuple[int, int]]:
+        """The bytes of the columns of a row group that are read. Raises BadRows for a row group
+        that is outside the file."""
+        chunks = [group.id] if only_ids else [group.text, group.title, group.id]
+        spans = set()
+        for chunk in chunks:
+            if chunk is None:
                 continue
-            chunk = of_group.column(column.number)
-            start = chunk.data_page_offset
-            if chunk.dictionary_page_offset:
-                start = min(start, chunk.dictionary_page_offset)
-            size = chunk.total_compressed_size
-            if start < 0 or size < 0 or start + size > self.files[group.file].size:
-                raise BadSource(f"{self.files[group.file].name}: a row group lies outside the file")
-            spans.append((start, start + size))
-        return sorted(set(spans))
+            stop = chunk.start + chunk.packed
+            if chunk.start < 0 or chunk.packed <= 0 or stop > self.files[group.file].size:
+                raise BadRows(0, "damaged")
+            spans.add((chunk.start, stop))
+        return sorted(spans)
 
     def pages(self, tell: Say, markup: Markup = "text") -> Iterator[Page]:
         """All documents, in the order of the files; ``tell``: is told of row groups that cannot be
@@ -381,9 +390,7 @@ class ParquetRows:
 
     def page_bytes(self, group: Group) -> int:
         """The bytes that a page of texts may have, unpacked, if pyarrow has written it."""
-        column = self._columns[group.file].text
-        of_group = self._metadata(group.file).row_group(group.number)
-        size: int = max(1, of_group.column(column.number).total_uncompressed_size)
+        size = max(1, group.text.unpacked)
         return min(size, _PAGE_ROWS * size // group.rows + 1)
 
     def has_ids(self) -> bool:
@@ -396,38 +403,34 @@ class ParquetRows:
         Rows before the first are decoded, too. Raises BadRows at damage, and a CrawlerError.
         """
         columns = self._columns[group.file]
-        for row, decoded in self._decoded(group, columns.paths(), first):
+        for row, decoded in self._decoded(group, first):
             texts = strings_in(_values(decoded, columns.text))
-            titles = None if columns.title is None else labels_in(_values(decoded, columns.title))
-            ids = None if columns.id is None else labels_in(_values(decoded, columns.id))
+            titles = None if columns.title is None else strings_in(_values(decoded, columns.title))
+            ids = None if columns.id is None else strings_in(_values(decoded, columns.id))
             yield RowBatch(_counted_from(group.first + row, len(decoded)), texts, titles, ids)
 
-    def ids(self, group: Group) -> Iterator[list[str | None]]:
-        """The ids of a group's rows, some at a time; none without a column of ids."""
+    def ids(self, group: Group) -> Iterator[list[bytes | None]]:
+        """The ids of a group's rows in UTF-8, some at a time; none without a column of ids. Raises
+        BadRows and a CrawlerError."""
         column = self._columns[group.file].id
         if column is None:
             return
-        for _, decoded in self._decoded(group, [column.path], 0):
-            labels = _values(decoded, column)
-            import pyarrow as pa
+        for _, decoded in self._decoded(group, 0, only_ids=True):
+            yield as_bytes(_values(decoded, column)).to_pylist()
 
-            if pa.types.is_binary(labels.type):
-                yield [
-                    None if value is None else value.decode("utf-8", "replace")
-                    for value in labels.to_pylist()
-                ]
-            else:
-                yield labels.cast(pa.string()).to_pylist()
-
-    def _decoded(self, group: Group, paths: list[str], first: int) -> Iterator[tuple[int, Any]]:
-        """The columns ``paths`` of a group as record batches, each with the number of its first row
-        in the group."""
+    def _decoded(
+        self, group: Group, first: int, *, only_ids: bool = False
+    ) -> Iterator[tuple[int, Any]]:
+        """The columns of a group that are read, as record batches, each with the number of its
+        first row in the group."""
+        columns = self._columns[group.file]
+        paths = [columns.id.path] if only_ids and columns.id else columns.paths()
         file = self.files[group.file]
         metadata = self._metadata(group.file)
         largest_page = _rounded(2 * self.page_bytes(group))
         row = first
         while True:
-            spans = self._spans(group, paths)
+            spans = self._spans(group, only_ids=only_ids)
             read = file.reading(spans)
 
             def counted(start: int, stop: int) -> bytes:

@@ -1,7 +1,8 @@
 """The pages of a Parquet file's columns, whose headers are read before pyarrow unpacks what follows
 them: so memory is bounded whatever a file says."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 LARGEST_PAGE = 512 << 20
 """The most bytes of a page, unpacked. Most programs aim at 1 MB, but pyarrow looks at the size of a
@@ -49,58 +50,122 @@ class Pages:
 
 def page_header(data: bytes) -> tuple[int, int, int]:
     """(bytes unpacked, bytes packed, bytes of the header) of the page whose header ``data`` begins
-    with: a struct of Thrift's compact protocol. Raises ValueError."""
+    with. Raises ValueError."""
     try:
-        fields, size = _struct(data, 0, 0)
+        fields, size = _struct(data, 0, {})
     except IndexError:
         raise ValueError("no header of a page") from None
-    if 2 not in fields or 3 not in fields:
+    if not {2, 3} <= fields.keys():
         raise ValueError("no header of a page")
     return fields[2], fields[3], size
 
 
-_MOST_DEPTH = 8
+class Chunk(NamedTuple):
+    """The part of a column that is in a row group."""
+
+    start: int
+    """Its first byte in the file."""
+    packed: int
+    """Its bytes, as stored."""
+    unpacked: int
+    """Its bytes, unpacked."""
 
 
-def _struct(data: bytes, at: int, depth: int) -> tuple[dict[int, int], int]:
-    """(the whole numbers among the fields of a struct, where it ends)."""
+def row_groups(footer: bytes) -> Iterator[tuple[int, list[Chunk]]]:
+    """(number of rows, the part of each column) of each row group. Raises ValueError for what is
+    not a footer.
+
+    pyarrow would tell, too, but some damaged footers make it abort the process.
+    """
+    try:
+        # Row groups → columns → what is known of a column.
+        fields, _ = _struct(footer, 0, {4: {1: {3: {}}}})
+        for group in fields.get(4, []):
+            chunks = []
+            for column in group[1]:
+                known = column[3]
+                start = known[9]
+                dictionary = known.get(11, 0)
+                if dictionary:
+                    start = min(start, dictionary)
+                chunks.append(Chunk(start, known[7], known[6]))
+            yield group[3], chunks
+    except (IndexError, KeyError, TypeError):
+        raise ValueError("no footer") from None
+
+
+# Structs of Thrift's compact protocol.
+
+Wanted = dict[int, "Wanted"]
+"""The fields of a struct that are structs, or lists of structs, and wanted; all whole numbers
+are."""
+_MOST_DEPTH = 16
+
+
+def _struct(data: bytes, at: int, wanted: Wanted, depth: int = 0) -> tuple[dict[int, Any], int]:
+    """(the fields of a struct that are wanted, where it ends). Raises ValueError and IndexError."""
     if depth > _MOST_DEPTH:
         raise ValueError("nested too deeply")
-    numbers: dict[int, int] = {}
-    field_id = 0
+    fields: dict[int, Any] = {}
+    number = 0
     while data[at]:
         kind = data[at] & 15
         delta = data[at] >> 4
         at += 1
         if delta:
-            field_id += delta
+            number += delta
         else:
-            field_id, at = _zigzag(data, at)
-        if kind in (5, 6, 4):  # i32, i64, i16
-            numbers[field_id], at = _zigzag(data, at)
-        else:
+            number, at = _zigzag(data, at)
+        if kind in (4, 5, 6):  # of 16, 32 and 64 bits
+            fields[number], at = _zigzag(data, at)
+        elif kind == 12 and number in wanted:
+            fields[number], at = _struct(data, at, wanted[number], depth + 1)
+        elif kind == 9 and number in wanted:
+            size, kind_of_each, at = _list(data, at)
+            if kind_of_each != 12:
+                raise ValueError("a list of something else")
+            elements = []
+            for _ in range(size):
+                element, at = _struct(data, at, wanted[number], depth + 1)
+                elements.append(element)
+            fields[number] = elements
+        elif kind not in (1, 2):  # a truth value is in its kind
             at = _skipped(data, at, kind, depth)
-    return numbers, at + 1
+    return fields, at + 1
 
 
 def _skipped(data: bytes, at: int, kind: int, depth: int) -> int:
     """Where a value of this kind ends."""
-    if kind in (1, 2):  # a truth value, which is in its type
-        return at
-    if kind == 3:
-        return at + 1
-    if kind in (4, 5, 6):
-        _, at = _varint(data, at)
-        return at
-    if kind == 7:
-        return at + 8
-    if kind == 8:
+    if kind in (1, 2, 3):  # in a list, a truth value is a byte
+        end = at + 1
+    elif kind in (4, 5, 6):
+        _, end = _varint(data, at)
+    elif kind == 7:
+        end = at + 8
+    elif kind == 8:
         length, at = _varint(data, at)
-        return at + length
-    if kind == 12:
-        _, at = _struct(data, at, depth + 1)
-        return at
-    raise ValueError("a kind of value that is in no header of a page")
+        end = at + length
+    elif kind in (9, 10):
+        size, kind_of_each, end = _list(data, at)
+        for _ in range(size):
+            end = _skipped(data, end, kind_of_each, depth + 1)
+    elif kind == 12:
+        _, end = _struct(data, at, {}, depth + 1)
+    else:
+        raise ValueError("a value of an unknown kind")
+    if end > len(data):
+        raise IndexError
+    return end
+
+
+def _list(data: bytes, at: int) -> tuple[int, int, int]:
+    """(how many elements a list has, of which kind they are, where the first begins)."""
+    size = data[at] >> 4
+    kind = data[at] & 15
+    at += 1
+    if size == 15:
+        size, at = _varint(data, at)
+    return size, kind, at
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:

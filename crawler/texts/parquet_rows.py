@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wikitopics.crawler.page import Markup, Page, Skip, SourceInfo
 from wikitopics.crawler.source import Lack
-from wikitopics.crawler.texts import records
-from wikitopics.crawler.texts.records import LARGEST_DOCUMENT
+from wikitopics.crawler.texts.records import LARGEST_DOCUMENT, LONGEST_ID
 
 if TYPE_CHECKING:
     import numpy as np
@@ -147,27 +146,32 @@ class Rows:
         ids = repeat(b"", len(numbers)) if self.ids is None else self.ids.each()
         firsts = [first for first, _ in self.files]
         rows = zip(numbers, self.texts.each(), titles, ids, strict=True)
-        for number, text, title, external_id in rows:
-            try:
-                document = records.document_of(
-                    records.utf8(text if len(text) <= LARGEST_DOCUMENT else None),
-                    title.decode("utf-8", "replace"),
-                    external_id.decode("utf-8", "replace"),
-                )
-            except records.BadRecord as bad:
-                yield bad.skip
+        for number, data, title_data, id_data in rows:
+            if len(data) > LARGEST_DOCUMENT or len(id_data) > LONGEST_ID:
+                yield "too large"
                 continue
-            called = document.title or document.id
-            if not called:
+            try:
+                text = data.decode("utf-8")  # which lets no surrogates pass
+            except UnicodeDecodeError:
+                yield "not UTF-8"
+                continue
+            if not text or text.isspace():
+                yield "no text"
+                continue
+            external_id = id_data.decode("utf-8", "replace")
+            if external_id.isspace():
+                external_id = ""
+            title = " ".join(title_data.decode("utf-8", "replace").split()) or external_id
+            if not title:
                 first, name = self.files[bisect_right(firsts, number) - 1]
-                called = f"{name}:{number - first + 1}"
+                title = f"{name}:{number - first + 1}"
             yield Page(
                 page_id=self.before + number + 1,
-                title=called,
+                title=title,
                 revision_id=0,
-                text=document.text,
+                text=text,
                 markup=self.markup,
-                id=document.id,
+                id=external_id,
             )
 
 
@@ -183,13 +187,23 @@ def _joined(parts: Sequence[Strings | None], batches: Sequence[RowBatch]) -> Str
     return Strings.joined(filled)
 
 
-def strings_in(column: Any) -> Strings:
-    """The texts in an array of Arrow; what is missing is empty."""
-    import numpy as np
+def as_bytes(column: Any) -> Any:
+    """Texts or whole numbers, in an array of Arrow, as an array of bytes in UTF-8, which need not
+    be valid."""
     import pyarrow as pa
 
+    if not (pa.types.is_string(column.type) or pa.types.is_binary(column.type)):
+        column = column.cast(pa.string())
+    return column.view(pa.binary())
+
+
+def strings_in(column: Any) -> Strings:
+    """The texts or whole numbers in an array of Arrow; what is missing is empty."""
+    import numpy as np
+
+    column = as_bytes(column)
     if column.null_count:
-        column = column.fill_null(b"" if pa.types.is_binary(column.type) else "")
+        column = column.fill_null(b"")
     _, offsets, data = column.buffers()
     begin = column.offset
     starts = np.frombuffer(offsets, np.int32, len(column) + 1, 4 * begin).astype(np.int64)
@@ -199,11 +213,3 @@ def strings_in(column: Any) -> Strings:
     if data is None:
         return Strings(b"", starts.tobytes())
     return Strings(data.slice(first, last - first).to_pybytes(), starts.tobytes())
-
-
-def labels_in(values: Any) -> Strings:
-    """Titles or ids as texts."""
-    import pyarrow as pa
-
-    is_text = pa.types.is_string(values.type) or pa.types.is_binary(values.type)
-    return strings_in(values if is_text else values.cast(pa.string()))

@@ -304,13 +304,15 @@ class ParquetTexts:
             stretch.lose("damaged", lost)
             for batch in batches:
                 stretch.add(_without(batch, held), self._repeats)
-            self._check_texts(files, batches)
+            self._check_texts(files, batches, lost)
             if stretch.is_full or step == steps - 1:
                 yield step + 1, stretch.jobs()
                 stretch = _Stretch(self)
 
-    def _check_texts(self, files: ParquetRows, batches: Sequence[RowBatch]) -> None:
-        """Raise BadSource if there have been no texts in very many rows."""
+    def _check_texts(self, files: ParquetRows, batches: Sequence[RowBatch], lost: int) -> None:
+        """Raise BadSource if there have been no texts in very many rows. ``lost``: rows that are
+        damaged."""
+        self._without += lost
         for batch in batches:
             self._without = 0 if batch.texts.data else self._without + len(batch.numbers)
         if self._without > _MOST_WITHOUT:

@@ -431,7 +431,7 @@ def _parsed(text: str) -> object:
 
 
 def _from_json(line: bytes | None, names: Names, may_be_empty: bool) -> Document:
-    text_of_line = utf8(line).strip(_BESIDE_JSON)
+    text_of_line = _utf8(line).strip(_BESIDE_JSON)
     try:
         try:
             record = _parsed(text_of_line)
@@ -488,7 +488,7 @@ def _is_blank(line: bytes) -> bool:
 
 def _plain(lines: Sequence[bytes]) -> Document | BadRecord:
     try:
-        text = utf8(b"".join(lines) or None)
+        text = _utf8(b"".join(lines) or None)
         if "\0" in text:
             raise BadRecord("not UTF-8", "a binary file, or not UTF-8 text")
         return document_of(text, None, None)
@@ -499,14 +499,14 @@ def _plain(lines: Sequence[bytes]) -> Document | BadRecord:
 def whole_file(contents: Contents) -> Document | BadRecord:
     """A file that is one document."""
     try:
-        return document_of(utf8(contents.whole()), None, None)
+        return document_of(_utf8(contents.whole()), None, None)
     except CutOff as error:
         return BadRecord("damaged", str(error))
     except BadRecord as bad:
         return bad
 
 
-def utf8(data: bytes | None) -> str:
+def _utf8(data: bytes | None) -> str:
     """The text of a line or a file; None: it is too large."""
     if data is None:
         raise BadRecord("too large", TOO_LARGE)
