@@ -3,9 +3,10 @@ requested by ranges a little ahead. Nothing is stored."""
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import replace
+from typing import Any
 
 from yarl import URL
 
@@ -33,6 +34,7 @@ _WINDOW = 4 << 20
 """The most bytes requested at a time of a column."""
 DOWNLOAD = "download_bytes"
 """The key, in the identity of texts on a server, of the bytes that are read."""
+_STOPPED = "stopped while the texts were requested"
 _AGREED_TO = "your contact is sent there, and the texts are read whatever their size"
 
 
@@ -103,30 +105,52 @@ def result_of(request: "Future[bytes]") -> bytes:
     try:
         return request.result()
     except CancelledError:
-        raise CrawlerError("stopped while the texts were requested") from None
+        raise CrawlerError(_STOPPED) from None
+
+
+class Requests:
+    """Requests that another thread makes of the loop that runs now."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._under_way: set[Future[bytes]] = set()
+
+    def make(self, request: Coroutine[Any, Any, bytes]) -> "Future[bytes]":
+        """Begin a request. Raises CrawlerError if the loop has ended."""
+        try:
+            made = asyncio.run_coroutine_threadsafe(request, self._loop)
+        except RuntimeError:
+            request.close()
+            raise CrawlerError(_STOPPED) from None
+        self._under_way.add(made)
+        made.add_done_callback(self._under_way.discard)
+        return made
+
+    def cancel(self) -> None:
+        """End all requests."""
+        for request in list(self._under_way):
+            request.cancel()
 
 
 class RemoteRows:
-    """A file on a server, read in another thread than that of ``loop``."""
+    """A file on a server, read in another thread than that of the requests."""
 
-    def __init__(self, file: RemoteFile, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, file: RemoteFile, requests: Requests) -> None:
         self.name = file.name
         self.label = file.url.name
         self.size = file.size
         self._file = file
-        self._loop = loop
+        self._requests = requests
 
     def read(self, start: int, stop: int) -> bytes:
         """See `RowFile`; small pieces are cached."""
-        request = self._file.bytes_from(start, stop)
-        return result_of(asyncio.run_coroutine_threadsafe(request, self._loop))
+        return result_of(self._requests.make(self._file.bytes_from(start, stop)))
 
     def reading(self, spans: Sequence[tuple[int, int]]) -> Callable[[int, int], bytes]:
         """See `RowFile`."""
 
         def requested(start: int, stop: int) -> "Future[bytes]":
-            request = self._file.server.read(self._file, start, stop)
-            return asyncio.run_coroutine_threadsafe(request, self._loop)
+            return self._requests.make(self._file.server.read(self._file, start, stop))
 
         return Windows(requested, spans).read
 
@@ -179,6 +203,7 @@ class RemoteParquet(ParquetTexts):
         )
         self._server = RangeServer(self._client, what="file")
         self._rows_of: list[RowFile] = []
+        self._requests: Requests | None = None
 
     def _found(self, tell: Callable[[str], None]) -> ParquetRows:
         name = first_and_more([url.name for url in self._urls])
@@ -187,12 +212,12 @@ class RemoteParquet(ParquetTexts):
     async def open(self) -> SourceInfo:
         """Request the footers and the first documents."""
         self._client.opening = True
-        loop = asyncio.get_running_loop()
+        self._requests = Requests()
         self._rows_of = []
         for url in self._urls:
             file, _ = await self._server.new_file(url, 4)
             await file.bytes_from(max(0, file.size - _TAIL), file.size)  # which is cached
-            self._rows_of.append(RemoteRows(file, loop))
+            self._rows_of.append(RemoteRows(file, self._requests))
         info = await super().open()
         self._client.opening = False
         return replace(info, identity={DOWNLOAD: self.bytes_to_read()})
@@ -200,6 +225,8 @@ class RemoteParquet(ParquetTexts):
     async def close(self) -> None:
         """End the reading thread, and close the connections."""
         await super().close()
+        if self._requests is not None:
+            self._requests.cancel()
         await self._client.close()
 
 

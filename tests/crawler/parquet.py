@@ -45,7 +45,11 @@ def source_of(*paths, seed=3, **options):
 async def read(source, position=None, stop_after=None):
     """(page ids in the order of the stream, skips, the last position, pages by id) of a source,
     which is then closed; ``stop_after``: how many pieces are read."""
-    info = await source.open()
+    try:
+        info = await source.open()
+    except BaseException:
+        await source.close()
+        raise
     ids = []
     skips = []
     pages = {}
