@@ -31,9 +31,9 @@ from wikitopics.crawler.texts.parquet_order import (
 )
 from wikitopics.crawler.texts.parquet_rows import RowBatch, Rows
 
-_STRETCH_ROWS = 8192
+_STRETCH_ROWS = 1 << 16
 """The most rows of a stretch, which are mixed."""
-_STRETCH_BYTES = 16 << 20
+_STRETCH_BYTES = 32 << 20
 """The bytes after which a stretch ends."""
 _JOB_ROWS = 512
 _JOB_BYTES = 4 << 20
