@@ -61,3 +61,8 @@ class Background(Generic[T]):
     def _put(self, loop: asyncio.AbstractEventLoop, item: tuple[T] | Exception | None) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: nothing is waiting any more
             loop.call_soon_threadsafe(self._queue.put_nowait, item)
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    """The result of ``work``, which is done in such a thread."""
+    return await anext(Background(lambda: iter((work(),))).run())

@@ -16,14 +16,12 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequenc
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from types import MappingProxyType
-from typing import TypeVar
 
-from wikitopics.crawler.background import Background
+from wikitopics.crawler.background import Background, in_thread
 from wikitopics.crawler.errors import BadPosition
 from wikitopics.crawler.page import Page, Skip, SourceInfo
 from wikitopics.crawler.source import Activity, PageBatch, Position, default_held_out, with_spare
 
-T = TypeVar("T")
 Say = Callable[[str], None]
 """Shows one line to the user."""
 Place = Mapping[str, int]
@@ -211,10 +209,10 @@ class FileSource:
         """
         if not self.files.is_repeatable:
             return replace(self.files.info, articles=None)
-        await _in_thread(self.files.check)
+        await in_thread(self.files.check)
         if self._resuming:
             return replace(self.files.info, articles=None)
-        self._scan = await _in_thread(self._choose)
+        self._scan = await in_thread(self._choose)
         articles, chosen = self._scan
         return replace(self.files.info, articles=articles, start=self._start(articles, chosen))
 
@@ -372,7 +370,3 @@ class FileSource:
 def _is_full(pages: Sequence[Page]) -> bool:
     """Whether these pages are enough for one batch."""
     return len(pages) >= BATCH_PAGES or sum(len(page.text) for page in pages) >= BATCH_CHARACTERS
-
-
-async def _in_thread(work: Callable[[], T]) -> T:
-    return await anext(Background(lambda: iter((work(),))).run())

@@ -65,7 +65,7 @@ SKLEARN = Extra(
     "sklearn", "scikit-learn", "the models as scikit-learn estimators (`wikitopics.sklearn`)"
 )
 NOTEBOOK = Extra("notebook", "pandas", "data frames and progress bars in Python")
-PARQUET = Extra("parquet", "pyarrow", "`export --format parquet`")
+PARQUET = Extra("parquet", "pyarrow", "texts that end in .parquet, and `export --format parquet`")
 EXCEL = Extra("excel", "xlsxwriter", "`export --format xlsx`")
 JAPANESE = Extra("ja", "sudachipy", "the words of Japanese")
 CHINESE = Extra("zh", "rjieba", "the words of Chinese")

@@ -17,7 +17,7 @@ from wikitopics.crawler.errors import BadSource, CrawlerError, TransientError, U
 from wikitopics.crawler.file_source import first_and_more
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.rules import RateLimits, dump_limits, is_wikimedia
-from wikitopics.crawler.http.wire import Clock, Reply, RequestBounds, Wanted
+from wikitopics.crawler.http.wire import Clock, JudgeRedirect, Reply, RequestBounds, Wanted
 from wikitopics.crawler.page import SourceInfo
 from wikitopics.crawler.source import Asked, Identity
 
@@ -41,9 +41,11 @@ _GONE = (401, 403, 404, 410)
 
 
 class RangeServer:
-    """Requests bytes of files through ``client``, by their addresses."""
+    """Requests bytes of files through ``client``, by their addresses. ``what``: what the files are,
+    in messages."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, what: str = "dump") -> None:
+        self._what = what
         self.room = MOST_CACHED
         """How many more bytes of its files may be cached."""
         self._client = client
@@ -112,21 +114,21 @@ class RangeServer:
                 if was_redirected:
                     raise TransientError(f"{host} answers {status} after a redirect")
             if status in (404, 410):
-                raise CrawlerError(f"{url}: the dump is no longer there ({status})")
+                raise CrawlerError(f"{url}: the {self._what} is no longer there ({status})")
             if status in (200, 206) and not self._is_same(reply, file):
-                raise _changed(url)
+                raise self._changed(url)
             if status == 200:
                 if reply.headers.get("Content-Length") != str(file.size):
-                    raise _changed(url)
+                    raise self._changed(url)
                 raise TransientError(f"{host} sends the whole file instead of a range")
             if status == 416:
-                raise _changed(url)
+                raise self._changed(url)
             _check_encoding(reply, url)
 
         def read(reply: Reply) -> bytes:
             begin, end, size = _range_of(reply)
             if size != file.size:
-                raise _changed(url)
+                raise self._changed(url)
             if (begin, end) != (start, stop) or len(reply.body) != stop - start:
                 raise _another_range(reply)
             self._found_at[url] = reply.url
@@ -136,6 +138,10 @@ class RangeServer:
         if file.version and not file.version.startswith("W/"):
             headers["If-Range"] = file.version
         return await self._client.once(found_at, read, Wanted(headers, stop - start, check))
+
+    def _changed(self, url: URL) -> CrawlerError:
+        what = f"the {self._what} has changed since this session began to read it"
+        return CrawlerError(f"{url}: {what}")
 
     def _is_same(self, reply: Reply, file: "RemoteFile") -> bool:
         """Whether the reply's version is that of the file, as far as both are stated."""
@@ -184,10 +190,6 @@ def _range_of(reply: Reply) -> tuple[int, int, int]:
 
 def _another_range(reply: Reply) -> TransientError:
     return TransientError(f"{reply.url.host} sends a different range from the one requested")
-
-
-def _changed(url: URL) -> CrawlerError:
-    return CrawlerError(f"{url}: the dump has changed since this session began to read it")
 
 
 # A dump's files on a server, whose first bytes are cached, and the chunks requested ahead.
@@ -330,7 +332,7 @@ class RemoteDump(ShuffledDump):
             budget_folder=asked.budget_folder,
             clock=clock,
             bounds=bounds,
-            judge_other_host=(lambda *_: None) if agreed else _not_agreed,
+            judge_other_host=(lambda *_: None) if agreed else asked_first(AGREED_TO),
         )
         self._client.opening = True
         self._server = RangeServer(self._client)
@@ -441,8 +443,15 @@ class RemoteDump(ShuffledDump):
         await self._client.close()
 
 
-def _not_agreed(reply: Reply, target: URL) -> None:
-    """Raise `Unconfirmed` for a redirect to another host, unless both are Wikimedia's."""
-    host = target.host or ""
-    if not (is_wikimedia(reply.url.host or "") and is_wikimedia(host)):
-        raise Unconfirmed(f"{reply.url.host} redirects to {reply.quote(host, 100)}: {AGREED_TO}")
+def asked_first(agreed_to: str) -> JudgeRedirect:
+    """What raises `Unconfirmed`, with what the user has to agree to, for a redirect to another
+    host, unless both are Wikimedia's."""
+
+    def judge(reply: Reply, target: URL) -> None:
+        host = target.host or ""
+        if not (is_wikimedia(reply.url.host or "") and is_wikimedia(host)):
+            raise Unconfirmed(
+                f"{reply.url.host} redirects to {reply.quote(host, 100)}: {agreed_to}"
+            )
+
+    return judge

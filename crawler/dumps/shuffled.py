@@ -12,12 +12,11 @@ spread evenly over the dump. These beginnings are called *places*.
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property, partial
-from hashlib import blake2b
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -33,12 +32,12 @@ from wikitopics.crawler.dumps.parts import (
     stated_facts,
 )
 from wikitopics.crawler.errors import BadPosition, BadSource, CutOff, Lacking
-from wikitopics.crawler.page import Page, Skips, SourceInfo
+from wikitopics.crawler.page import Page, SourceInfo
+from wikitopics.crawler.rounds import PLACES, Round, random_key, spread
 from wikitopics.crawler.source import (
     Activity,
     Asked,
     Identity,
-    Piece,
     Position,
     default_held_out,
     with_spare,
@@ -46,9 +45,6 @@ from wikitopics.crawler.source import (
 
 # What is read when.
 
-PLACES = 54
-"""The number of places where articles are held out, if the dump has so many chunks: more than would
-be needed if every place had articles."""
 CHUNK = 16 << 20
 """The most bytes of a chunk. Wikimedia wants a second between two requests, so each brings many
 megabytes."""
@@ -202,23 +198,8 @@ def divided(size: int, largest: int) -> int:
     return (size + largest - 1) // largest
 
 
-def spread(n: int, places: int) -> list[int]:
-    """``places`` of the numbers below ``n``, evenly spread (all, if there are fewer): those in the
-    middles of as many equal parts."""
-    if n <= places:
-        return list(range(n))
-    return [(2 * place + 1) * n // (2 * places) for place in range(places)]
-
-
-def random_key(*values: int) -> bytes:
-    """Sort keys of a pseudo-random permutation, the same on every machine."""
-    return blake2b(repr(values).encode(), digest_size=8).digest()
-
-
 # The dump that is read by a schedule, using only byte ranges.
 
-BLOCK = 512
-"""The number of articles handed out at a time."""
 _SMALL = 4 << 20
 """The most bytes of a dump in which all places are examined to count articles."""
 _SAMPLED = 8
@@ -232,47 +213,6 @@ _COUNTED_TOGETHER = 4
 """The number of places counted at a time: each may take up to 64 MB."""
 _COUNTED = 256 << 10
 """The most bytes of a place in which articles are counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Round:
-    """Parts that are read together: a stretch of a `ShuffledDump`."""
-
-    number: int
-    rounds: int
-    jobs: Sequence[Callable[[], Awaitable[DumpPart]]]
-    done: int
-    """The number of articles handed out before a stop."""
-    seed: int | None
-    """How its articles are mixed; None: one of each part in turn."""
-    skips: Skips = field(default_factory=dict)
-    rereadable: ClassVar = True
-
-    def order(self, page_ids: Sequence[Sequence[int]]) -> Sequence[int]:
-        """See `Stretch`."""
-        keys: list[Any] = []
-        for ids in page_ids:
-            if self.seed is None:
-                keys += range(len(ids))
-            else:
-                keys += [random_key(self.seed, page_id) for page_id in ids]
-        return sorted(range(len(keys)), key=keys.__getitem__)
-
-    def pieces(self, articles: int) -> Iterator[Piece]:
-        """See `Stretch`."""
-        start = min(self.done, articles)
-        while True:
-            stop = min(start + BLOCK, articles)
-            is_last = stop == articles
-            if is_last:
-                position = {"round": self.number + 1, "done": 0}
-            else:
-                position = {"round": self.number, "done": stop}
-            lap = (self.number + stop / max(1, articles)) / self.rounds
-            yield Piece(start, stop, position, lap)
-            if is_last:
-                return
-            start = stop
 
 
 class ShuffledDump(ABC):
@@ -365,7 +305,14 @@ class ShuffledDump(ABC):
                     partial(self._part, schedule, shuffled, chunk, part)
                     for chunk, part in schedule.parts_of(shuffled)
                 ]
-            yield Round(number, rounds, jobs, done, seed)
+            yield Round(
+                jobs,
+                here={"round": number},
+                after={"round": number + 1},
+                lap=(number / rounds, (number + 1) / rounds),
+                done=done,
+                seed=seed,
+            )
             done = 0  # only the first round was begun before
 
     async def _place(self, schedule: Schedule, chunk: Chunk) -> DumpPart:

@@ -62,6 +62,11 @@ def dump_address(text: str) -> URL:
     return url.with_fragment(None)
 
 
+def texts_address(text: str) -> URL:
+    """The address of a file of texts. Raises `BadSource`."""
+    return wiki_address(text, "a file").with_fragment(None)
+
+
 def api_candidates(text: str) -> list[URL]:
     """Possible addresses of the api.php, likeliest first; only one if ``text`` names it.
 

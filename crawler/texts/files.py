@@ -2,12 +2,13 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import PurePath
 
 from wikitopics.crawler.errors import BadSource
+from wikitopics.crawler.http.rules import is_address
 from wikitopics.crawler.texts import records
 
 GIVEN = ".given.jsonl"
@@ -18,9 +19,10 @@ _GONE = "only that program can give them again; `--session NAME` makes another s
 PLAIN = ".txt"
 TABLES = (".csv", ".tsv")
 JSON_LINES = ".jsonl"
+PARQUET = ".parquet"
 _TAKEN = (
-    f".jsonl, .csv, .tsv, .txt, each also compressed ({' '.join(records.PACKED)}), or a folder of "
-    ".txt files"
+    f".jsonl, .csv, .tsv, .txt, each also compressed ({' '.join(records.PACKED)}), .parquet, or a "
+    "folder of .txt or .parquet files"
 )
 MOST_FILES = 1_000_000
 """The most files; names are kept in memory, at about 200 bytes each."""
@@ -56,7 +58,9 @@ def ending(name: str) -> str | None:
     suffix = _suffix_unpacked(name)
     if suffix == ".ndjson":
         return JSON_LINES
-    return suffix if suffix in (JSON_LINES, *TABLES, PLAIN) else None
+    if suffix == PARQUET and records.is_packed(name):
+        return None
+    return suffix if suffix in (JSON_LINES, *TABLES, PLAIN, PARQUET) else None
 
 
 def _suffix_unpacked(name: str) -> str:
@@ -92,14 +96,45 @@ def check_paths(paths: Sequence[str]) -> None:
             )
         if ending(path) is None:
             raise BadSource(f"{name}: not a supported kind of file: give {_TAKEN}")
-        if not records.is_packed(path):
+        if not records.is_packed(path) and ending(path) != PARQUET:
             other_format = records.other_format(path)
             if other_format:
                 raise BadSource(f"{name}: {other_format}")
 
 
-def text_files(paths: Sequence[str], say: Callable[[str], None]) -> tuple[TextFile, ...]:
-    """All files of ``paths``, in order; those of a folder by name.
+def are_parquet(paths: Sequence[str]) -> bool:
+    """Whether the paths, which may be addresses, are of Parquet files: all of them, or none; also
+    the files in a folder. Raises BadSource for different kinds, and as `check_paths` does."""
+    addresses = [path for path in paths if is_address(path)]
+    if addresses:
+        if len(addresses) < len(paths):
+            raise BadSource("--texts: give files or addresses, not both")
+        return True
+    check_paths(paths)
+    kinds: set[bool] = set()
+    for path in paths:
+        if not os.path.isdir(path):
+            kinds.add(ending(path) == PARQUET)
+            continue
+        endings = {file.ending for file in _files_in_folder(path, lambda _: None, _EITHER)}
+        if len(endings) > 1:
+            raise BadSource(
+                f"{printable(path)}: this folder has .parquet and .txt files: name the files, or "
+                "another folder"
+            )
+        kinds.add(endings == {PARQUET})
+    if len(kinds) > 1:
+        raise BadSource("--texts: Parquet files cannot be mixed with other files: name one kind")
+    return kinds == {True}
+
+
+_EITHER = (PLAIN, PARQUET)
+
+
+def text_files(
+    paths: Sequence[str], say: Callable[[str], None], wanted: str = PLAIN
+) -> tuple[TextFile, ...]:
+    """All files of ``paths``, in order; those of a folder by name, with the ending ``wanted``.
 
     Hidden files and other endings in a folder are left out. ``say`` is called for parts of it that
     cannot be read, for links to folders already read, which may form a loop, and for links into
@@ -109,7 +144,7 @@ def text_files(paths: Sequence[str], say: Callable[[str], None]) -> tuple[TextFi
     for path in paths:
         number_before = len(files)
         is_folder = os.path.isdir(path)
-        found = _files_in_folder(path, say) if is_folder else iter([_file(path)])
+        found = _files_in_folder(path, say, (wanted,)) if is_folder else iter([_file(path)])
         for file in found:
             files.append(file)
             if len(files) > MOST_FILES:
@@ -118,13 +153,15 @@ def text_files(paths: Sequence[str], say: Callable[[str], None]) -> tuple[TextFi
                 )
         if len(files) == number_before:
             raise BadSource(
-                f"{printable(path)}: no .txt file in this folder; name .jsonl and .csv files one "
-                "by one"
+                f"{printable(path)}: no {wanted} file in this folder; name .jsonl and .csv files "
+                "one by one"
             )
     return tuple(files)
 
 
-def _files_in_folder(root: str, say: Callable[[str], None]) -> Iterator[TextFile]:
+def _files_in_folder(
+    root: str, say: Callable[[str], None], endings: Collection[str]
+) -> Iterator[TextFile]:
     seen_folders: set[tuple[int, int]] = set()  # (device, inode)
     # A stack of paths instead of recursion, since folders may be nested thousands deep.
     waiting = [root]
@@ -135,7 +172,7 @@ def _files_in_folder(root: str, say: Callable[[str], None]) -> Iterator[TextFile
                 raise BadSource(f"{printable(path)}: a kernel file system, which holds no texts")
             say(f"{printable(path)}: a link into a kernel file system; skipped")
             continue
-        if ending(path) == PLAIN and not os.path.isdir(path):
+        if ending(path) in endings and not os.path.isdir(path):
             yield _file(path, root)
             continue
         try:
@@ -146,7 +183,7 @@ def _files_in_folder(root: str, say: Callable[[str], None]) -> Iterator[TextFile
                 continue
             seen_folders.add(folder)
             with os.scandir(path) as entries:
-                names = [entry.name for entry in entries if _is_wanted(entry)]
+                names = [entry.name for entry in entries if _is_wanted(entry, endings)]
         except OSError as error:
             if path == root:
                 raise BadSource(f"{printable(path)}: {error.strerror}") from None
@@ -155,12 +192,12 @@ def _files_in_folder(root: str, say: Callable[[str], None]) -> Iterator[TextFile
         waiting += [os.path.join(path, name) for name in sorted(names, reverse=True)]
 
 
-def _is_wanted(entry: "os.DirEntry[str]") -> bool:
+def _is_wanted(entry: "os.DirEntry[str]", endings: Collection[str]) -> bool:
     """Whether an entry of a folder is a text, or a folder that may have some."""
     if entry.name.startswith("."):
         return False
     # For a link to itself, `isdir` returns False, where the entry's own method would raise.
-    return ending(entry.name) == PLAIN or os.path.isdir(entry)
+    return ending(entry.name) in endings or os.path.isdir(entry)
 
 
 def _file(path: str, root: str | None = None) -> TextFile:

@@ -5,12 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wikitopics.crawler.mediawiki.kinds import LANG, language_of_texts
+from wikitopics.crawler.dumps.kinds import YES
+from wikitopics.crawler.errors import BadSource
+from wikitopics.crawler.http import rules
+from wikitopics.crawler.mediawiki.kinds import CONTACT, LANG, language_of_texts
 from wikitopics.crawler.source import Asked, Identity, PageKind
-from wikitopics.crawler.texts.files import GIVEN, JSON_LINES, PLAIN, TABLES, ending
+from wikitopics.crawler.texts.files import (
+    GIVEN,
+    JSON_LINES,
+    PARQUET,
+    PLAIN,
+    TABLES,
+    are_parquet,
+    ending,
+)
 from wikitopics.option import Option
 
 if TYPE_CHECKING:
+    from yarl import URL
+
     from wikitopics.crawler.source import Source
 
 TEXTS: Option[tuple[str, ...]] = Option(
@@ -18,23 +31,26 @@ TEXTS: Option[tuple[str, ...]] = Option(
     "texts",
     'Your own documents: a .jsonl of {"text", "title"?, "id"?}, a .csv or .tsv, a .txt in which '
     "blank lines separate them, or a folder of .txt files, one document each; plain or .gz, "
-    ".bz2, .xz, .zst.",
-    metavar="PATH",
+    ".bz2, .xz, .zst. Or a .parquet, a folder of such files, or its address, read without being "
+    "stored.",
+    metavar="PATH|URL",
     path=True,
     needed=True,
-    label="File or folder",
+    label="File, folder or URL",
 )
 COLUMN = Option(
     str,
     "text_column",
-    "The column of a .csv or .tsv, or the key of a .jsonl, that holds the text (default: text).",
+    "The column of a .csv, .tsv or .parquet, or the key of a .jsonl, that holds the text (default: "
+    "text).",
     metavar="NAME",
     label="Text column",
 )
 ID_COLUMN = Option(
     str,
     "id_column",
-    "The column or key that holds each document's id (default: id, if it is there).",
+    "The column or key that holds each document's id (default: id, if it is there; in a .parquet "
+    "otherwise url).",
     metavar="NAME",
 )
 TITLE_COLUMN = Option(
@@ -66,14 +82,28 @@ class Texts(PageKind):
     """The documents of files and folders, identified by their absolute paths."""
 
     name = "texts"
-    label = "Your own documents: JSON lines, tables, or plain texts"
+    label = "Your own documents: JSON lines, tables, Parquet, or plain texts"
     own = True
     has_replicas = True
-    options = (TEXTS, COLUMN, ID_COLUMN, TITLE_COLUMN, LANG, LINES, MARKUP, NO_HEADER)
+    options = (
+        TEXTS,
+        COLUMN,
+        ID_COLUMN,
+        TITLE_COLUMN,
+        LANG,
+        LINES,
+        MARKUP,
+        NO_HEADER,
+        CONTACT,
+        YES,
+    )
 
     def identity(self, asked: Asked) -> Identity:
-        paths = [name if name == "-" else str(Path(name).absolute()) for name in asked[TEXTS]]
+        paths = [_absolute(name) for name in asked[TEXTS]]
+        _check_addresses(paths)
         values = {**asked.values, TEXTS.name: paths}
+        for option in (CONTACT, YES):  # which no session keeps
+            values.pop(option.name, None)
         if LANG in asked:
             values[LANG.name] = self.language(asked)
         kinds = {ending(path) for path in paths}
@@ -94,6 +124,10 @@ class Texts(PageKind):
             return f"{TEXTS.name} is not a list of paths"
         if not all(isinstance(path, str) for path in paths):
             return f"{TEXTS.name} is not a list of paths"
+        try:
+            _check_addresses(paths)
+        except BadSource as error:
+            return str(error)
         for key in (COLUMN.name, ID_COLUMN.name, TITLE_COLUMN.name, LANG.name):
             value = identity.get(key)
             if value is not None and not isinstance(value, str):
@@ -120,6 +154,15 @@ class Texts(PageKind):
     def builds_words(self, asked: Asked) -> bool:
         return True
 
+    def needs_contact(self, identity: Identity) -> bool:
+        """Whether they are on Wikimedia's servers, which ask for a contact."""
+        return any(rules.is_wikimedia(url.host or "") for url in _addresses(identity))
+
+    def download(self, identity: Identity) -> str:
+        from wikitopics.crawler.texts.parquet_remote import DOWNLOAD, downloads
+
+        return downloads(identity[DOWNLOAD]) if DOWNLOAD in identity else ""
+
     def repeatable(self, identity: Identity) -> bool:
         return True
 
@@ -135,7 +178,7 @@ class Texts(PageKind):
             f"with {LINES.flag} each line is one": (PLAIN in kinds or folders) and not by_line,
             "each .txt of a folder is a document": folders and not by_line,
             "each line of a .jsonl is a document": JSON_LINES in kinds,
-            "each row of a table is a document": not kinds.isdisjoint(TABLES),
+            "each row of a table is a document": not kinds.isdisjoint((*TABLES, PARQUET)),
         }
         text = "; ".join(way for way, is_there in ways.items() if is_there)
         return text[:1].upper() + text[1:]
@@ -144,8 +187,14 @@ class Texts(PageKind):
         from wikitopics.crawler.file_source import FileSource
         from wikitopics.crawler.texts.documents import TextFiles
 
+        paths = identity[TEXTS.name]
+        held_out = asked.held_out
+        if BEFORE in identity:
+            held_out = 0  # the session keeps those of the first texts
+        if are_parquet(paths):
+            return _open_parquet(identity, asked, held_out)
         files = TextFiles(
-            identity[TEXTS.name],
+            paths,
             identity.get(COLUMN.name),
             markup=identity.get(MARKUP.name, "text"),
             lines=identity.get(LINES.name),
@@ -154,9 +203,61 @@ class Texts(PageKind):
             before=identity.get(BEFORE, 0),
             header=not identity.get(NO_HEADER.name),
         )
-        held_out = asked.held_out
-        if BEFORE in identity:
-            held_out = 0  # the session keeps those of the first texts
         return FileSource(
             "texts", files, held_out=held_out, seed=asked.seed, resuming=asked.resuming
         )
+
+
+def _open_parquet(identity: Identity, asked: Asked, held_out: int | None) -> Source:
+    """The source of the documents in Parquet files."""
+    from wikitopics.crawler.texts.parquet import ColumnNames, local_rows, pyarrow
+    from wikitopics.crawler.texts.parquet_remote import RemoteParquet
+    from wikitopics.crawler.texts.parquet_source import ParquetTexts
+
+    pyarrow()  # raises if it is not installed
+    names = ColumnNames(
+        identity.get(COLUMN.name),
+        identity.get(TITLE_COLUMN.name),
+        identity.get(ID_COLUMN.name),
+    )
+    before = identity.get(BEFORE, 0)
+    markup = identity.get(MARKUP.name, "text")
+    urls = _addresses(identity)
+    if urls:
+        return RemoteParquet(
+            urls,
+            names,
+            asked,
+            before=before,
+            markup=markup,
+            held_out=held_out,
+            contact=asked.get(CONTACT),
+            agreed=bool(asked.get(YES)),
+        )
+    paths = identity[TEXTS.name]
+    return ParquetTexts(
+        lambda tell: local_rows(paths, names, tell),
+        seed=asked.seed,
+        before=before,
+        markup=markup,
+        held_out=held_out,
+        resuming=asked.resuming,
+    )
+
+
+def _absolute(name: str) -> str:
+    """An address as it is; the absolute path of a file or folder."""
+    return name if name == "-" or rules.is_address(name) else str(Path(name).absolute())
+
+
+def _addresses(identity: Identity) -> list[URL]:
+    """The addresses of texts on a server; none for files on this machine."""
+    paths = identity[TEXTS.name]
+    return [rules.texts_address(name) for name in paths if rules.is_address(name)]
+
+
+def _check_addresses(paths: list[str]) -> None:
+    """Raise BadSource unless what are addresses among these are http or https, on one server."""
+    urls = _addresses({TEXTS.name: paths})
+    if len({url.origin() for url in urls}) > 1:
+        raise BadSource(f"{TEXTS.flag}: all files must be on one server")

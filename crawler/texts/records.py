@@ -48,7 +48,7 @@ _FORMATS = {
     b"\x28\xb5\x2f\xfd": "a Zstandard file: its name must end with .zst",
     b"PK\3\4": "a ZIP archive: unpack it, or if it is a spreadsheet, save that as CSV in UTF-8",
     b"\xd0\xcf\x11\xe0": "a document of Excel or Word: save it as CSV or text in UTF-8",
-    b"PAR1\x15": "a Parquet file: pass its column to `wikitopics.train` in Python",
+    b"PAR1": "a Parquet file: its name must end with .parquet",
     b"%PDF-": "a PDF: convert it to text",
 }
 

@@ -8,11 +8,13 @@ from itertools import islice, pairwise
 from pathlib import Path
 
 from wikitopics.crawler.dumps.files import DumpFiles
+from wikitopics.crawler.http.rules import is_address
 from wikitopics.crawler.markup.texts import UNKNOWN, noticing, prose
 from wikitopics.crawler.page import Markup, Page, SourceInfo
 from wikitopics.crawler.source import Source, Stretch
 from wikitopics.crawler.texts.documents import TextFiles
-from wikitopics.crawler.texts.files import ending
+from wikitopics.crawler.texts.files import are_parquet, ending
+from wikitopics.crawler.texts.parquet import ColumnNames, local_rows
 from wikitopics.crawler.texts.records import Contents, Document, plain_texts
 from wikitopics.session.errors import BadUsage, Say, os_error_as
 from wikitopics.session.options import HELD_OUT, PASSES, VOCAB_ARTICLES
@@ -44,8 +46,15 @@ def file_documents(
     ``markup``, ``lines`` and ``header`` are as for `TextFiles`.
     """
     texts = [path for path in paths if Path(path).is_dir() or ending(path) is not None]
-    if texts:
-        files = TextFiles(texts, column, say, markup, lines, header=header, by_id=False)
+    for path in texts:
+        if is_address(path):
+            raise BadUsage(f"{path}: an address; give files, which can be read twice")
+    rows = [path for path in texts if are_parquet([path])]
+    if rows:
+        yield from _row_documents(rows, say, column, markup)
+    others = [path for path in texts if path not in rows]
+    if others:
+        files = TextFiles(others, column, say, markup, lines, header=header, by_id=False)
         for page, _ in files.first_reading(say):
             if isinstance(page, Page):
                 yield _prose(page, say)
@@ -57,6 +66,18 @@ def file_documents(
                 yield from (_prose(page, say, dump.info) for page in pages)
             else:
                 yield from _plain_documents(path, say, markup, lines)
+
+
+def _row_documents(
+    paths: Sequence[str], say: Say, column: str | None, markup: Markup
+) -> Iterator[str]:
+    """The prose of the rows of Parquet files."""
+    rows = local_rows(paths, ColumnNames(column, reads_ids=False), say)
+    pages = rows.pages(say, markup)
+    if markup == "text":
+        pages = noticing(pages, lambda page: page.text, say)
+    for page in pages:
+        yield _prose(page, say)
 
 
 def _plain_documents(path: str, say: Say, markup: Markup, lines: bool) -> Iterator[str]:

@@ -23,10 +23,11 @@ from wikitopics.crawler.dumps.bzip2 import bzip2_blocks
 from wikitopics.crawler.dumps.containers import HEAD as HEAD_BYTES
 from wikitopics.crawler.dumps.containers import HeldFile, LocalFile, can_be_parted
 from wikitopics.crawler.dumps.parts import DumpPart
-from wikitopics.crawler.dumps.shuffled import LocalDump, Schedule, spread, survey
+from wikitopics.crawler.dumps.shuffled import LocalDump, Schedule, survey
 from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.errors import BadSource, CutOff, Lacking
 from wikitopics.crawler.page import Page, SourceInfo
+from wikitopics.crawler.rounds import spread
 from wikitopics.crawler.source import Asked
 
 INFO = SourceInfo("", None, language="en")

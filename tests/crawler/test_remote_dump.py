@@ -66,7 +66,7 @@ async def test_a_dump_that_fits_into_memory_is_asked_for_once(clock, monkeypatch
 
 
 async def test_a_session_goes_on_where_it_was(server, clock, monkeypatch):
-    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.BLOCK", 20)
+    monkeypatch.setattr("wikitopics.crawler.rounds.BLOCK", 20)
     url = server.url + PATH
     kept = await kept_by(url, clock)
     assert kept[DUMP.name] == [url]

@@ -161,9 +161,14 @@ def _called(file: str) -> str:
 
 
 def _read(file: str) -> str:
+    from wikitopics.crawler.texts.files import PARQUET, ending
     from wikitopics.crawler.texts.records import encoding_of
     from wikitopics.session.storage.files import read_bounded, read_input
 
+    if ending(file) == PARQUET:
+        raise BadUsage(
+            f"{file}: a Parquet file of many texts; in Python, session.infer takes its path"
+        )
     if file == "-" and sys.stdin.isatty():
         say("type or paste a text; Ctrl+D ends it")
     try:

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from wikitopics.crawler.mediawiki.kinds import LANG
-from wikitopics.crawler.texts.kinds import MARKUP, TEXTS
+from wikitopics.crawler.texts.kinds import COLUMN, ID_COLUMN, MARKUP, TEXTS, TITLE_COLUMN
 from wikitopics.option import Option
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import (
@@ -26,6 +26,9 @@ _TOPICS = next(option for option in SHARED if option.name == "topics")
 OPTIONS: tuple[Option[Any], ...] = (
     SOURCE,
     TEXTS,
+    COLUMN,
+    TITLE_COLUMN,
+    ID_COLUMN,
     VOCAB,
     MODEL,
     _TOPICS,
@@ -41,6 +44,9 @@ _PARAMETERS = {
     **{option.flag: option.name for option in (*OPTIONS, LANG)},
     VOCAB.flag: "vocabulary",
     NO_SNIPPETS.flag: "snippets=False",
+    COLUMN.flag: "text_column",
+    TITLE_COLUMN.flag: "titles",
+    ID_COLUMN.flag: "ids",
     "--session": "session",
 }
 """The parameters of `train` by the options of the command line."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.texts.documents import TextFiles
 from wikitopics.crawler.texts.kinds import BEFORE, LINES, TEXTS
-from wikitopics.session.control import InMemoryTexts
 from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.options import SOURCE
 from wikitopics.session.paths import session_name
@@ -19,16 +19,22 @@ from wikitopics.session.storage.opened import keep_index
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.vocab import Vocabulary
 
+if TYPE_CHECKING:
+    from wikitopics.crawler.texts.parquet import ParquetRows
+
 
 def is_finished(
     path: Path,
-    files: InMemoryTexts,
     request: TrainRequest,
     vocabulary: Vocabulary | None,
     add: bool,
+    rows: ParquetRows | None = None,
 ) -> bool:
-    """Whether nothing is left to do. Raises `SessionError` for a session with other options, or
-    with other texts unless these can be added."""
+    """Whether nothing is left to do. ``rows``: the texts, if they are in Parquet files.
+
+    Raises `SessionError` for a session with other options, or with other texts unless these can be
+    added.
+    """
     with SessionReader(path) as reader:
         settings = reader.settings()
         position = reader.progress().position
@@ -44,7 +50,8 @@ def is_finished(
     )
     if may_be_added_to:
         other_texts += "; add=True adds these"
-    is_the_same = settings.source_options.get(TEXTS.name) == [str(files.texts)]
+    paths = list(request[TEXTS])
+    is_the_same = settings.source_options.get(TEXTS.name) == paths
     if position is None and BEFORE in settings.source_options:
         # The session has been told of more texts, and has read none. Up to 1.2.0, it does not know
         # yet what they are: a call that adds texts is taken for the one that told it.
@@ -55,9 +62,13 @@ def is_finished(
         check_resumable(request, settings, adds=adds)
     except BadUsage as error:  # the arguments are right, but not those of this session
         raise SessionError(f"{error}{start_over}") from None
-    if position and is_the_same:
+    if position and is_the_same and rows is not None:
+        is_the_same = position.get("footers") == rows.fingerprint
+        if not is_the_same:
+            raise SessionError(other_texts)
+    elif position and is_the_same:
         try:
-            texts = TextFiles([str(files.texts)], lines=settings.source_options.get(LINES.name))
+            texts = TextFiles(paths, lines=settings.source_options.get(LINES.name))
             texts.mark(position)  # raises if the file holds other texts than the session has read
         except BadSource:
             if not adds:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.file_source import silently
 from wikitopics.crawler.page import Markup
-from wikitopics.crawler.texts.kinds import MARKUP
+from wikitopics.crawler.texts.kinds import COLUMN, MARKUP, TEXTS
 from wikitopics.extra import NOTEBOOK
 from wikitopics.in_python.parameters import OPTIONS, in_python
 from wikitopics.in_python.progress import progress_bar
@@ -58,6 +58,7 @@ from wikitopics.session.system import Signals, acting_later, in_use, owner, owne
 from wikitopics.session.training.vocabulary import file_documents
 from wikitopics.stored import StoredSession
 from wikitopics.stored.arguments import check_collection, given_flag, path_of, whole, wrong_type
+from wikitopics.stored.columns import columns_of, named_columns, opened_rows, paths_of
 from wikitopics.stored.given import Given
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.vocabulary import VocabularyError
@@ -65,6 +66,7 @@ from wikitopics.vocab.vocabulary import VocabularyError
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from wikitopics.crawler.texts.parquet import ParquetRows
     from wikitopics.stored.given import Documents
 
 POLL_SECONDS = 0.3
@@ -77,6 +79,7 @@ def train(
     texts: Documents,
     session: str | os.PathLike[str] = DEFAULT_SESSION,
     *,
+    text_column: str | None = None,
     model: str | Sequence[str] | None = None,
     topics: int | Iterable[int] | None = None,
     passes: int | None = None,
@@ -90,8 +93,8 @@ def train(
     digits: bool = False,
     phrases: bool = False,
     seeds: Mapping[str, Iterable[str]] | None = None,
-    titles: Iterable[object] | None = None,
-    ids: Iterable[object] | None = None,
+    titles: Iterable[object] | str | None = None,
+    ids: Iterable[object] | str | None = None,
     held_out: float | None = None,
     snippets: bool = True,
     seed: int = 0,
@@ -112,7 +115,14 @@ def train(
     tokens or counts splits other texts as usual, here with add=True, and in `infer` and `similar`,
     unless a text is itself a token.
 
-    titles, ids: one for each text; without ids, the index of a pandas Series is used. A text
+    Texts may also be a table or a dataset of Arrow, or the path of a Parquet file or of a folder of
+    such files. The trainer reads such files, also those of a dataset, in a random order and without
+    copying them.
+
+    text_column: the column of the texts, in a table or file; None: the one called `text`
+    titles, ids: one for each text; for a table or file, the name of the column instead, without
+        which those called `title` and `id` (otherwise `url`) are used, if there are any.
+        Without ids, the index of a pandas Series is used. A text
         without a title is called by its id. It is called "text 727" if it has no id, or only the
         row number that pandas gave it. The index of `proportions(frame=True)` is the index of
         that Series, or ids from a pandas Series or Index, with their type; other ids are text
@@ -172,10 +182,23 @@ def train(
         with suppress(NoSession):
             control.check_removable(path)
     request = _request(files, model, markup, topics, passes, replicas, seed)
+    paths = paths_of("texts", texts)
     try:
-        given = Given("texts", texts)  # looks at the first texts
+        given = Given("texts", texts, text_column)  # looks at the first texts
     except OSError as error:
         raise unreadable(error) from error
+    rows: ParquetRows | None = None
+    if paths is not None:
+        names = named_columns(text_column, titles, ids)
+        rows = opened_rows(paths, names)
+        titles = ids = None  # which the trainer reads
+        request = request.giving(
+            texts=paths, text_column=names.text, title_column=names.title, id_column=names.id
+        )
+    table = columns_of("texts", texts, text_column, titles, ids)
+    if table is not None:
+        titles = table.titles
+        ids = table.ids
     counter = None if replace else _counter_of_tokens(path, given)
     has_tokens = given.kind != "texts" or counter is not None
     if has_tokens and markup not in (None, "text"):
@@ -227,13 +250,16 @@ def train(
             settings, _ = new_settings(request, request.kind())  # raises for a wrong request
             has_own_ids = ids_are_given or not are_row_numbers(labels)
             ids_are_titles = has_own_ids and (is_new or not are_numbered(path))
-            documents = lines_of_texts(
-                arguments,
-                notes.append,
-                markup_is_noticed=markup is None and not has_tokens,
-                ids_are_titles=ids_are_titles,
-            )
-            number = files.write_texts(descriptor, documents)
+            if rows is not None:
+                number = rows.rows
+            else:
+                documents = lines_of_texts(
+                    arguments,
+                    notes.append,
+                    markup_is_noticed=markup is None and not has_tokens,
+                    ids_are_titles=ids_are_titles,
+                )
+                number = files.write_texts(descriptor, documents)
             if isinstance(to_hold_out, float):
                 # A share is of the first texts: a session to which texts are added has its number.
                 adds = add and not is_new
@@ -243,8 +269,15 @@ def train(
             if has_tokens:
                 proses = partial(kept_texts, files.texts)
             else:
-                named = [str(files.texts)]
-                proses = partial(file_documents, named, silently, markup=markup or "text")
+                # What was written to the file of texts has been looked at.
+                tell = silently if rows is None else notes.append
+                proses = partial(
+                    file_documents,
+                    request[TEXTS],
+                    tell,
+                    request.get(COLUMN),
+                    markup=markup or "text",
+                )
             # An existing session has its words. They are chosen again only if an argument says how,
             # to be compared with the session's.
             usual = usual_recipe(digits=False, tokens=has_tokens)
@@ -258,10 +291,10 @@ def train(
                 notes += remarks_on_words(
                     words, seeded, sizes, number_to_check, request.get(HELD_OUT)
                 )
-            for note in notes:
+            for note in dict.fromkeys(notes):
                 warnings.warn(in_python(note), stacklevel=2)
             if not is_new:
-                nothing_is_left = is_finished(path, files, request, words, add)
+                nothing_is_left = is_finished(path, request, words, add, rows)
                 if not add:  # a session to which texts are added keeps the index of its first texts
                     store_index(path, index)
                 if nothing_is_left:

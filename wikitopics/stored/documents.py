@@ -68,6 +68,7 @@ class DocumentMethods(SessionFile):
         model: str | None = None,
         *,
         markup: Markup | None = None,
+        text_column: str | None = None,
     ) -> NDArray[np.float32]:
         """(D, K) topic proportions of texts, rows sum to 1. Many texts in one call are quicker than
         one at a time.
@@ -76,6 +77,9 @@ class DocumentMethods(SessionFile):
         counts of the session's words: a matrix with a column for each, in the order of
         `vocabulary().words`.
 
+        Texts may be a table or a dataset of Arrow, or the path of a Parquet file: then
+        ``text_column`` names the column, otherwise it is `text`; each row is a text.
+
         ``markup``: "wikitext" or "html", to be removed first; None: as in the session's own texts.
         A session of links takes texts with links in either markup, and recognises which of the two
         it is.
@@ -83,7 +87,7 @@ class DocumentMethods(SessionFile):
         A text without any word of the vocabulary, None or NaN, gets what the model expects of an
         unread document.
         """
-        _, theta = self._inferred(texts, model, markup)
+        _, theta = self._inferred(texts, model, markup, text_column=text_column)
         return theta
 
     def _inferred(
@@ -92,9 +96,10 @@ class DocumentMethods(SessionFile):
         model: str | None,
         markup: Markup | None,
         argument: str = "texts",
+        text_column: str | None = None,
     ) -> tuple[list[Counted], NDArray[np.float32]]:
         """(the known words of each text; what `infer` returns)."""
-        given = Given(argument, texts)
+        given = Given(argument, texts, text_column)
         MARKUP.convert(markup)  # raises ValueError for an unknown one
         with self._open() as reader:
             name = reader.model_named(model)

@@ -12,14 +12,23 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from wikitopics.stored.arguments import cell, check_collection, wrong_type
+from wikitopics.stored.columns import texts_of
 from wikitopics.vocab.counting import Counted
 from wikitopics.vocab.rules import is_printable
 
 if TYPE_CHECKING:
+    import os
+
+    import pyarrow as pa
+    from pyarrow.dataset import Dataset
     from scipy.sparse import csr_array, sparray, spmatrix
 
     Documents = (
-        Iterable[str | None]
+        str
+        | os.PathLike[str]
+        | pa.Table
+        | Dataset
+        | Iterable[str | None]
         | Iterable[Iterable[str] | None]
         | Iterable[Sequence[tuple[int, int]]]
         | sparray
@@ -39,11 +48,21 @@ class Given:
     Its first document that is not empty decides of which kind they are. A text is a str, a list of
     tokens is any other collection of str, and counts are pairs of a word's column and its count, or
     the rows of a matrix. None and NaN are no documents, but keep their places.
+
+    A table or a dataset of Arrow, and the path of a Parquet file, stand for their column
+    ``text_column``, or the one that is called `text`.
     """
 
-    def __init__(self, argument: str, values: object) -> None:
+    def __init__(self, argument: str, values: object, text_column: str | None = None) -> None:
         """Raises ValueError or TypeError for what holds no documents, and for a matrix that does
         not count."""
+        if not isinstance(text_column, str | None):
+            raise wrong_type("text_column", "the name of a column", text_column)
+        texts = texts_of(argument, values, text_column)
+        if texts is not None:
+            values = texts
+        elif text_column is not None:
+            raise ValueError("text_column is for tables and paths; these texts have no columns")
         self._argument = argument
         self.kind: Kind = "counts"
         self.columns: int | None = None

@@ -66,7 +66,7 @@ def ids(blocks):
 
 
 async def test_every_article_once_from_any_position_on(source, monkeypatch):
-    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.BLOCK", 20)
+    monkeypatch.setattr("wikitopics.crawler.rounds.BLOCK", 20)
     whole, feed = await read(source)
     assert sorted(ids(whole)) == list(NUMBERS)
     assert whole[-1].lap == 1
@@ -126,7 +126,7 @@ async def test_a_page_that_breaks_its_worker_is_left_out_alone(source, monkeypat
 
 
 async def test_a_dump_that_goes_away_ends_the_run_where_it_stood(source, tmp_path, monkeypatch):
-    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.BLOCK", 20)
+    monkeypatch.setattr("wikitopics.crawler.rounds.BLOCK", 20)
     whole, _ = await read(source)
     made, info = await source()
     feed = Intake(made, counting_workers(WORDS, info, 2))

@@ -1,0 +1,142 @@
+"""The order in which rows of Parquet files are read, which are held out, and which repeat an id."""
+
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from wikitopics.crawler.rounds import PLACES, random_key, spread
+from wikitopics.crawler.texts.parquet import BATCH, BadRows, Group, ParquetRows
+
+TOGETHER = 16
+"""The most row groups of a set."""
+_MOST_TOGETHER = 16 << 30
+"""About the bytes of text in the row groups of a set: after a stop, what has been read of them is
+decoded once more."""
+_PAGES_TOGETHER = 512 << 20
+"""About the bytes of their pages that are in memory."""
+_SPARED = 3
+"""Held-out documents are drawn from three times as many rows with which a row group begins, since
+neighbours may be alike."""
+MOST_IDS = 1 << 25
+"""The most rows whose ids are compared: 33 million, in half a gigabyte."""
+
+
+def held_out_rows(groups: Sequence[Group], wanted: int, seed: int) -> "array[int]":
+    """The numbers of the rows to hold out, ascending: as many as are ``wanted``, or all.
+
+    With many row groups, some are drawn from the beginnings of each of `PLACES` or more; otherwise,
+    each comes from its own part of all rows.
+    """
+    rows = sum(group.rows for group in groups)
+    wanted = min(wanted, rows)
+    chosen: array[int] = array("q")
+    if wanted == 0:
+        return chosen
+    if len(groups) < PLACES:
+        for number in range(wanted):
+            start = rows * number // wanted
+            stop = rows * (number + 1) // wanted
+            chosen.append(start + _drawn(stop - start, seed, number))
+        return chosen
+    # A row group with fewer rows than are drawn from gives fewer.
+    mean = max(1, rows // len(groups))
+    n_places = max(PLACES, -(-wanted * _SPARED // mean))
+    places = spread(len(groups), n_places)
+    for place, index in enumerate(places):
+        group = groups[index]
+        each = wanted * (place + 1) // len(places) - wanted * place // len(places)
+        numbers = range(min(group.rows, _SPARED * each))
+        drawn = sorted(numbers, key=lambda row: random_key(seed, index, row))[:each]
+        chosen.extend(sorted(group.first + row for row in drawn))
+    return chosen
+
+
+def _drawn(size: int, *values: int) -> int:
+    """A number below ``size``, drawn at random."""
+    return int.from_bytes(random_key(*values), "big") % size
+
+
+@dataclass(frozen=True)
+class Sets:
+    """The order of all row groups, in sets that are read in turn."""
+
+    sets: Sequence[Sequence[Group]]
+    rows_before: Sequence[int]
+    """The rows of all sets before each."""
+
+    @classmethod
+    def of(cls, groups: Sequence[Group], together: int, seed: int) -> "Sets":
+        numbers = range(len(groups))
+        order = sorted(numbers, key=lambda number: random_key(seed, number))
+        n_sets = -(-len(groups) // together)
+        sets = []
+        rows_before = [0]
+        for number in range(n_sets):
+            start = len(order) * number // n_sets
+            stop = len(order) * (number + 1) // n_sets
+            of_set = [groups[place] for place in order[start:stop]]
+            sets.append(of_set)
+            rows_before.append(rows_before[-1] + sum(group.rows for group in of_set))
+        return cls(sets, rows_before)
+
+    def steps(self, number: int) -> int:
+        """How many steps a set takes: in each, one of its row groups is read."""
+        groups = self.sets[number]
+        longest = max(group.rows for group in groups)
+        return -(-longest // BATCH) * len(groups)
+
+    def rows_until(self, number: int, step: int) -> int:
+        """How many rows are read before this step of a set."""
+        if number >= len(self.sets):
+            return self.rows_before[-1]
+        groups = self.sets[number]
+        turns, place = divmod(step, len(groups))
+        rows = self.rows_before[number]
+        for index, group in enumerate(groups):
+            of_group = turns + 1 if index < place else turns
+            rows += min(group.rows, of_group * BATCH)
+        return rows
+
+
+def groups_together(files: ParquetRows) -> int:
+    """How many row groups a set has: the more, the smaller they and their pages are."""
+    of_group = max(1, files.text_bytes // len(files.groups))
+    page = max(map(files.page_bytes, files.groups[:: max(1, len(files.groups) // PLACES)]))
+    fitting = min(TOGETHER, _PAGES_TOGETHER // page)
+    if _MOST_TOGETHER // of_group < fitting:
+        fitting = max(2, _MOST_TOGETHER // of_group)
+    return max(1, fitting)
+
+
+def repeated_rows(
+    files: ParquetRows, stopped: Callable[[], bool], progress: Callable[[float], None]
+) -> "array[int]":
+    """The numbers of the rows that repeat an id, ascending. Only the columns of ids are read."""
+    import numpy as np
+
+    repeats: array[int] = array("q")
+    number = min(files.rows, MOST_IDS)
+    keys = np.zeros(number, np.int64)
+    are_named = np.zeros(number, np.bool_)
+    for group in files.groups:
+        row = group.first
+        if row >= number or stopped():
+            break
+        try:
+            for ids in files.ids(group):
+                known = ids[: number - row]
+                stop = row + len(known)
+                keys[row:stop] = np.fromiter(map(hash, known), np.int64, len(known))
+                are_named[row:stop] = [id is not None and bool(id.strip()) for id in known]
+                row = stop
+        except BadRows:
+            pass  # told when its documents are read
+        progress(row / number)
+    in_order = np.sort(keys[are_named])
+    twice = np.unique(in_order[1:][in_order[1:] == in_order[:-1]])
+    if not len(twice):
+        return repeats
+    places = np.flatnonzero(np.isin(keys, twice) & are_named)
+    _, first = np.unique(keys[places], return_index=True)
+    repeats.frombytes(np.delete(places, first).astype(np.int64).tobytes())
+    return repeats

@@ -1,0 +1,243 @@
+"""The pages of a Parquet file's columns, whose headers are read before pyarrow unpacks what follows
+them: so memory is bounded whatever a file says."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+LARGEST_PAGE = 512 << 20
+"""The most bytes of a page, unpacked. Most programs aim at 1 MB, but pyarrow looks at the size of a
+page only after each 1024 rows."""
+READ = 256 << 10
+"""The bytes of a file that are read at a time."""
+_HEADER = 8 << 10
+_LARGEST_HEADER = 1 << 20
+"""The most bytes of a page's header; statistics with two values may be in it."""
+
+
+class PageOver(Exception):
+    """A page is larger than expected."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        """Its bytes, unpacked."""
+
+
+class Pages:
+    """The pages of one column in a row group, as far as they were looked at."""
+
+    def __init__(self, start: int, stop: int) -> None:
+        self.start = start
+        self.stop = stop
+        self._next = start
+        """Where the header of the next page begins."""
+
+    def check(self, until: int, read: Callable[[int, int], bytes], most: int) -> None:
+        """Look at all pages that begin before ``until``. Raises `PageOver` for one of over ``most``
+        bytes, and ValueError for what is no page."""
+        while self._next < min(until, self.stop):
+            data = read(self._next, min(self._next + _HEADER, self.stop))
+            try:
+                unpacked, packed, size = page_header(data)
+            except ValueError:
+                data = read(self._next, min(self._next + _LARGEST_HEADER, self.stop))
+                unpacked, packed, size = page_header(data)
+            if unpacked > most:
+                raise PageOver(unpacked)
+            if packed < 0 or unpacked < 0:
+                raise ValueError("no page")
+            self._next += size + packed
+
+
+def page_header(data: bytes) -> tuple[int, int, int]:
+    """(bytes unpacked, bytes packed, bytes of the header) of the page whose header ``data`` begins
+    with. Raises ValueError."""
+    try:
+        fields, size = _struct(data, 0, {})
+    except IndexError:
+        raise ValueError("no header of a page") from None
+    if not {2, 3} <= fields.keys():
+        raise ValueError("no header of a page")
+    return fields[2], fields[3], size
+
+
+class Chunk(NamedTuple):
+    """The part of a column that is in a row group."""
+
+    start: int
+    """Its first byte in the file."""
+    packed: int
+    """Its bytes, as stored."""
+    unpacked: int
+    """Its bytes, unpacked."""
+
+
+def row_groups(footer: bytes) -> Iterator[tuple[int, list[Chunk]]]:
+    """(number of rows, the part of each column) of each row group. Raises ValueError for what is
+    not a footer.
+
+    pyarrow would tell, too, but some damaged footers make it abort the process.
+    """
+    try:
+        # Row groups → columns → what is known of a column.
+        fields, _ = _struct(footer, 0, {4: {1: {3: {}}}})
+        for group in fields.get(4, []):
+            chunks = []
+            for column in group[1]:
+                known = column[3]
+                start = known[9]
+                dictionary = known.get(11, 0)
+                if dictionary:
+                    start = min(start, dictionary)
+                chunks.append(Chunk(start, known[7], known[6]))
+            yield group[3], chunks
+    except (IndexError, KeyError, TypeError):
+        raise ValueError("no footer") from None
+
+
+# Structs of Thrift's compact protocol.
+
+Wanted = dict[int, "Wanted"]
+"""The fields of a struct that are structs, or lists of structs, and wanted; all whole numbers
+are."""
+_MOST_DEPTH = 16
+
+
+def _struct(data: bytes, at: int, wanted: Wanted, depth: int = 0) -> tuple[dict[int, Any], int]:
+    """(the fields of a struct that are wanted, where it ends). Raises ValueError and IndexError."""
+    if depth > _MOST_DEPTH:
+        raise ValueError("nested too deeply")
+    fields: dict[int, Any] = {}
+    number = 0
+    while data[at]:
+        kind = data[at] & 15
+        delta = data[at] >> 4
+        at += 1
+        if delta:
+            number += delta
+        else:
+            number, at = _zigzag(data, at)
+        if kind in (4, 5, 6):  # of 16, 32 and 64 bits
+            fields[number], at = _zigzag(data, at)
+        elif kind == 12 and number in wanted:
+            fields[number], at = _struct(data, at, wanted[number], depth + 1)
+        elif kind == 9 and number in wanted:
+            size, kind_of_each, at = _list(data, at)
+            if kind_of_each != 12:
+                raise ValueError("a list of something else")
+            elements = []
+            for _ in range(size):
+                element, at = _struct(data, at, wanted[number], depth + 1)
+                elements.append(element)
+            fields[number] = elements
+        elif kind not in (1, 2):  # a truth value is in its kind
+            at = _skipped(data, at, kind, depth)
+    return fields, at + 1
+
+
+def _skipped(data: bytes, at: int, kind: int, depth: int) -> int:
+    """Where a value of this kind ends."""
+    if kind in (1, 2, 3):  # in a list, a truth value is a byte
+        end = at + 1
+    elif kind in (4, 5, 6):
+        _, end = _varint(data, at)
+    elif kind == 7:
+        end = at + 8
+    elif kind == 8:
+        length, at = _varint(data, at)
+        end = at + length
+    elif kind in (9, 10):
+        size, kind_of_each, end = _list(data, at)
+        for _ in range(size):
+            end = _skipped(data, end, kind_of_each, depth + 1)
+    elif kind == 12:
+        _, end = _struct(data, at, {}, depth + 1)
+    else:
+        raise ValueError("a value of an unknown kind")
+    if end > len(data):
+        raise IndexError
+    return end
+
+
+def _list(data: bytes, at: int) -> tuple[int, int, int]:
+    """(how many elements a list has, of which kind they are, where the first begins)."""
+    size = data[at] >> 4
+    kind = data[at] & 15
+    at += 1
+    if size == 15:
+        size, at = _varint(data, at)
+    return size, kind, at
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    value = 0
+    for shift in range(0, 70, 7):
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value, at
+    raise ValueError("a number that does not end")
+
+
+def _zigzag(data: bytes, at: int) -> tuple[int, int]:
+    value, at = _varint(data, at)
+    return (value >> 1) ^ -(value & 1), at
+
+
+class RowSource:
+    """What pyarrow reads a row group from. An error that it raises is kept, since pyarrow may
+    replace it."""
+
+    def __init__(
+        self,
+        size: int,
+        read: Callable[[int, int], bytes],
+        pages: Sequence[Pages],
+        largest_page: int,
+    ) -> None:
+        self.failure: Exception | None = None
+        self.closed = False
+        self._size = size
+        self._read = read
+        self._pages = pages
+        self._largest_page = largest_page
+        self._at = 0
+
+    def read(self, size: int = -1) -> bytes:
+        stop = self._size if size < 0 else min(self._at + size, self._size)
+        if stop - self._at > LARGEST_PAGE + READ:
+            self.failure = PageOver(stop - self._at)
+            raise self.failure
+        try:
+            for pages in self._pages:
+                if pages.start < stop and self._at < pages.stop:
+                    pages.check(stop, self._read, self._largest_page)
+            data = self._read(self._at, stop)
+        except Exception as error:
+            self.failure = error
+            raise
+        self._at += len(data)
+        return data
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        begins = {0: 0, 1: self._at, 2: self._size}
+        self._at = begins[whence] + offset
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return False
+
+    def flush(self) -> None:
+        pass
+
+    def close(self) -> None:
+        self.closed = True

@@ -1,0 +1,459 @@
+"""Parquet files as a source: their rows in random order, resumed at the row.
+
+Row groups are shuffled. A few of them, a *set*, are read in turn, a *step* of some rows from each,
+and the documents of several steps are mixed. So neighbours in a file are apart in the stream, while
+only the beginnings of a few row groups need be decoded again after a stop.
+
+Before all sets come the documents to hold out: from the beginnings of row groups spread evenly over
+the files, or, if there are few row groups, from everywhere, for which all is decoded once.
+"""
+
+import time
+from array import array
+from bisect import bisect_left
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+
+from wikitopics.crawler.background import Background, in_thread
+from wikitopics.crawler.errors import BadPosition, BadSource
+from wikitopics.crawler.markup.texts import noticing
+from wikitopics.crawler.page import Markup, Page, Skip, SourceInfo
+from wikitopics.crawler.rounds import PLACES, Round
+from wikitopics.crawler.source import Activity, Position, default_held_out, with_spare
+from wikitopics.crawler.texts.parquet import BATCH, BadRows, Group, LocalRows, ParquetRows
+from wikitopics.crawler.texts.parquet_order import (
+    TOGETHER,
+    Sets,
+    groups_together,
+    held_out_rows,
+    repeated_rows,
+)
+from wikitopics.crawler.texts.parquet_rows import RowBatch, Rows
+
+_STRETCH_ROWS = 1 << 16
+"""The most rows of a stretch, which are mixed."""
+_STRETCH_BYTES = 32 << 20
+"""The bytes after which a stretch ends."""
+_JOB_ROWS = 512
+_JOB_BYTES = 4 << 20
+"""A job ends after so many bytes."""
+FIRST_DOCUMENTS = 200
+"""The documents looked at when the files are opened."""
+_MOST_WITHOUT = 10_000_000
+"""The rows without a text after which the files are rejected."""
+
+
+class ParquetTexts:
+    """The documents in the rows of the files that ``find`` finds.
+
+    before: what is added to the numbers of the documents
+    held_out: how many documents the trainer will hold out; None: the default
+    resuming: whether it continues after a position
+    compares_ids: whether rows that repeat an id are skipped
+    """
+
+    def __init__(
+        self,
+        find: Callable[[Callable[[str], None]], ParquetRows],
+        *,
+        seed: int,
+        before: int = 0,
+        markup: Markup = "text",
+        held_out: int | None = None,
+        resuming: bool = False,
+        compares_ids: bool = True,
+    ) -> None:
+        self.activity = Activity()
+        self._find = find
+        self._files: ParquetRows | None = None
+        self._seed = seed
+        self._before = before
+        self._markup: Markup = markup
+        self._held_out = held_out
+        self._resuming = resuming
+        self._compares_ids = compares_ids
+        self._repeats: array[int] = array("q")
+        self._start: dict[str, int] = {}
+        """The position before the first document, of a session that begins."""
+        self._background: Background[Round] | None = None
+        self._closed = False
+        self._without = 0
+        """Rows without a text since the last one with a text."""
+
+    async def open(self) -> SourceInfo:
+        """Read the footers and, unless resuming, the ids and the first documents. Raises
+        BadSource."""
+        self.activity.waiting_for = "the footers of the files"
+        try:
+            return await in_thread(self._open)
+        finally:
+            self.activity.waiting_for = None
+
+    def _open(self) -> SourceInfo:
+        files = self._find(self._tell)
+        self._files = files
+        if not files.rows:
+            raise BadSource(f"there are no documents in {files.name}")
+        if self._resuming:
+            return SourceInfo(files.name, None)
+        self._look_at_first(files)
+        self._compare_ids(files)
+        documents = files.rows - len(self._repeats)
+        wanted = default_held_out(documents) if self._held_out is None else self._held_out
+        self._start = {
+            "files": len(files.files),
+            "size": sum(file.size for file in files.files),
+            "footers": files.fingerprint,
+            "seed": self._seed,
+            "first": min(with_spare(wanted), files.rows),
+            "repeated": len(self._repeats),
+            "together": groups_together(files),
+        }
+        return SourceInfo(files.name, documents, start=self._start)
+
+    def _look_at_first(self, files: ParquetRows) -> None:
+        """Read the first documents, which shows whether they can be read, and their markup."""
+
+        first: Iterator[Page] = islice(files.pages(self._tell), FIRST_DOCUMENTS)
+        if self._markup == "text":
+            first = noticing(first, lambda page: page.text, self._tell)
+        for _ in first:
+            pass
+
+    def _compare_ids(self, files: ParquetRows) -> None:
+        """Find the rows that repeat an id."""
+        if not self._compares_ids or not files.has_ids():
+            return
+
+        def progress(share: float) -> None:
+            self.activity.waiting_for = f"the ids of the texts, to compare them ({share:.0%})"
+
+        self._repeats = repeated_rows(files, lambda: self._closed, progress)
+        number = len(self._repeats)
+        if number:
+            hint = "; name another column with --id-column" if number > files.rows / 2 else ""
+            self._tell(
+                f"{files.name}: {number:,} of {files.rows:,} documents repeat an id and are "
+                f"skipped{hint}"
+            )
+
+    def batches(self, position: Position | None) -> AsyncGenerator[Round]:
+        """All stretches after ``position``. Raises BadPosition, and BadSource for files that have
+        changed."""
+        place = dict(position or self._start)
+        self._background = Background(lambda: self._rounds(place), ahead=1)
+        return self._background.run()
+
+    async def close(self) -> None:
+        """End the reading thread."""
+        self._closed = True
+        if self._background is not None:
+            self._background.stop()
+
+    def _tell(self, message: str) -> None:
+        """Show a line to the user, once."""
+        if all(message != error.text for error in self.activity.errors):
+            self.activity.note(time.time(), message)
+
+    def _rounds(self, position: dict[str, int]) -> Iterator[Round]:
+        files = self._files
+        assert files is not None
+        start = self._checked(files, position)
+        if start["repeated"] and not self._repeats:
+            self._compare_ids(files)
+            if len(self._repeats) != start["repeated"]:
+                raise self._changed(files)
+        held = held_out_rows(files.groups, start["first"], start["seed"])
+        sets = Sets.of(files.groups, start["together"], start["seed"])
+        everything = files.rows + len(held)
+        done = position.get("done", 0)
+        held_before = position.get("held", 0)
+        if "set" not in position and held:
+            for stop, rows in self._of_held(files, held, held_before):
+                after = {"held": stop} if stop < len(held) else {"set": 0, "step": 0}
+                yield Round(
+                    [partial(_ready, job) for job in rows],
+                    here={**start, "held": held_before},
+                    after={**start, **after},
+                    lap=(held_before / everything, stop / everything),
+                    done=done,
+                    seed=start["seed"],
+                )
+                held_before = stop
+                done = 0
+        number = position.get("set", 0)
+        step = position.get("step", 0)
+        if step and (number >= len(sets.sets) or step >= sets.steps(number)):
+            raise BadPosition
+        while number < len(sets.sets) and not self._closed:
+            for stop, rows in self._of_set(files, sets, number, step, held):
+                here = {"set": number, "step": step}
+                after = {"set": number, "step": stop}
+                if stop == sets.steps(number):
+                    after = {"set": number + 1, "step": 0}
+                before = len(held) + sets.rows_until(number, step)
+                behind = len(held) + sets.rows_until(after["set"], after["step"])
+                yield Round(
+                    [partial(_ready, job) for job in rows],
+                    here={**start, **here},
+                    after={**start, **after},
+                    lap=(before / everything, behind / everything),
+                    done=done,
+                    seed=start["seed"],
+                )
+                step = stop
+                done = 0
+            number += 1
+            step = 0
+
+    def _checked(self, files: ParquetRows, position: dict[str, int]) -> dict[str, int]:
+        """What of a position stays the same throughout a session. Raises BadPosition, and BadSource
+        for files that have changed."""
+        most = {
+            "seed": 1 << 63,
+            "first": files.rows,
+            "repeated": files.rows,
+            "together": TOGETHER,
+            "set": len(files.groups),
+            "held": files.rows,
+        }
+        for value in position.values():
+            if type(value) is not int or not 0 <= value < 1 << 63:
+                raise BadPosition
+        now = {
+            "files": len(files.files),
+            "size": sum(file.size for file in files.files),
+            "footers": files.fingerprint,
+        }
+        if any(position.get(key) != value for key, value in now.items()):
+            raise self._changed(files)
+        for key, largest in most.items():
+            if position.get(key, 0) > largest:
+                raise BadPosition
+        lasting = ("seed", "first", "repeated", "together")
+        if any(key not in position for key in lasting) or not position["together"]:
+            raise BadPosition
+        return now | {key: position[key] for key in lasting}
+
+    def _changed(self, files: ParquetRows) -> BadSource:
+        return BadSource(
+            f"{files.name}: the files have changed since this session began: restore them, or "
+            "start another --session"
+        )
+
+    def _of_held(
+        self, files: ParquetRows, held: "array[int]", first: int
+    ) -> Iterator[tuple[int, list[Rows]]]:
+        """The documents to hold out from the one of number ``first`` on, in stretches: each with
+        the number after its last."""
+        stretch = _Stretch(self)
+        for group in files.groups:
+            start = bisect_left(held, group.first)
+            stop = bisect_left(held, group.first + group.rows)
+            start = max(start, first)
+            if start >= stop:
+                continue
+            wanted = held[start:stop]
+            last = wanted[-1]
+            try:
+                for batch in files.batches(group):
+                    if self._closed:
+                        return
+                    begin = int(batch.numbers[0])
+                    end = begin + len(batch.numbers)
+                    rows = wanted[bisect_left(wanted, begin) : bisect_left(wanted, end)]
+                    self._progress(files, end)
+                    if rows:
+                        stretch.add(_kept(batch, rows), self._repeats)
+                        start += len(rows)
+                        if stretch.is_full:
+                            yield start, stretch.jobs()
+                            stretch = _Stretch(self)
+                    if end > last:
+                        break
+            except BadRows as error:
+                self.tell_bad(files, group, error)  # counted when the whole row group is read
+        self.activity.waiting_for = None
+        yield len(held), stretch.jobs()
+
+    def _progress(self, files: ParquetRows, rows: int) -> None:
+        if len(files.groups) < PLACES:
+            percent = 10 * min(9, 10 * rows // files.rows)
+            self.activity.waiting_for = (
+                f"a first pass over the texts, to choose the held-out documents ({percent}%)"
+            )
+
+    def _of_set(
+        self, files: ParquetRows, sets: Sets, number: int, first: int, held: "array[int]"
+    ) -> Iterator[tuple[int, list[Rows]]]:
+        """The documents of a set from its step ``first`` on, in stretches: each with the step after
+        its last."""
+        groups = sets.sets[number]
+        turns, place = divmod(first, len(groups))
+        readers = []
+        for index, group in enumerate(groups):
+            row = BATCH * (turns + 1 if index < place else turns)
+            readers.append(_Reader(self, files, group, min(row, group.rows)))
+        stretch = _Stretch(self)
+        steps = sets.steps(number)
+        for step in range(first, steps):
+            if self._closed:
+                return
+            batches, lost = readers[step % len(groups)].take()
+            stretch.lose("damaged", lost)
+            for batch in batches:
+                stretch.add(_without(batch, held), self._repeats)
+            self._check_texts(files, batches, lost)
+            if stretch.is_full or step == steps - 1:
+                yield step + 1, stretch.jobs()
+                stretch = _Stretch(self)
+
+    def _check_texts(self, files: ParquetRows, batches: Sequence[RowBatch], lost: int) -> None:
+        """Raise BadSource if there have been no texts in very many rows. ``lost``: rows that are
+        damaged."""
+        self._without += lost
+        for batch in batches:
+            self._without = 0 if batch.texts.data else self._without + len(batch.numbers)
+        if self._without > _MOST_WITHOUT:
+            raise BadSource(f"{files.name}: no text in over {_MOST_WITHOUT:,} rows")
+
+    def bytes_to_read(self) -> int:
+        """The bytes of the columns that are read, once the source is open."""
+        assert self._files is not None
+        return self._files.packed_bytes()
+
+    def tell_bytes(self) -> None:
+        """Record how much has been read of files on this machine; a server's client does so
+        itself."""
+        assert self._files is not None
+        if all(isinstance(file, LocalRows) for file in self._files.files[:1]):
+            self.activity.bytes_read = self._files.bytes_read
+
+    def rows(self, batches: Sequence[RowBatch], lost: Sequence[tuple[Skip, int]] = ()) -> Rows:
+        """A job of these rows."""
+        assert self._files is not None
+        return Rows.of(batches, self._files.firsts, self._before, self._markup, lost)
+
+    def tell_bad(self, files: ParquetRows, group: Group, error: BadRows) -> None:
+        """Tell that the rest of a row group cannot be read."""
+        self._tell(files.told(group, error))
+
+
+class _Reader:
+    """Reads a row group, `BATCH` rows at a time, from one of its rows on."""
+
+    def __init__(self, source: ParquetTexts, files: ParquetRows, group: Group, row: int) -> None:
+        self._source = source
+        self._files = files
+        self._group = group
+        self._row = row
+        self._batches: Iterator[RowBatch] | None = None
+        self._rest: RowBatch | None = None
+
+    def take(self) -> tuple[list[RowBatch], int]:
+        """(the next rows, how many of those that would follow are damaged)."""
+        wanted = min(BATCH, self._group.rows - self._row)
+        self._row += wanted
+        taken: list[RowBatch] = []
+        if self._batches is None:
+            self._batches = self._files.batches(self._group, self._row - wanted)
+        while wanted:
+            batch = self._rest
+            self._rest = None
+            try:
+                batch = batch or next(self._batches, None)
+            except BadRows as error:
+                self._source.tell_bad(self._files, self._group, error)
+                batch = None
+            if batch is None:
+                self._batches = iter(())
+                break
+            size = len(batch.numbers)
+            if size > wanted:
+                self._rest = _kept(batch, batch.numbers[wanted:].tolist())
+                batch = _kept(batch, batch.numbers[:wanted].tolist())
+                size = wanted
+            taken.append(batch)
+            wanted -= size
+        return taken, wanted
+
+
+class _Stretch:
+    """The rows of a stretch, as they come."""
+
+    def __init__(self, source: ParquetTexts) -> None:
+        self._source = source
+        self._jobs: list[Rows] = []
+        self._batches: list[RowBatch] = []
+        self._lost: dict[Skip, int] = {}
+        self._rows = 0
+        self._bytes = 0
+        self._job_rows = 0
+        self._job_bytes = 0
+
+    @property
+    def is_full(self) -> bool:
+        return self._rows >= _STRETCH_ROWS or self._bytes >= _STRETCH_BYTES
+
+    def lose(self, reason: Skip, number: int) -> None:
+        """Take note of rows that are skipped."""
+        if number:
+            self._lost[reason] = self._lost.get(reason, 0) + number
+            self._rows += number
+
+    def add(self, batch: RowBatch, repeats: "array[int]") -> None:
+        """Take rows, without those that repeat an id."""
+        kept = _without(batch, repeats)
+        self.lose("repeated", len(batch.numbers) - len(kept.numbers))
+        size = kept.size
+        self._batches.append(kept)
+        self._rows += len(kept.numbers)
+        self._bytes += size
+        self._job_rows += len(kept.numbers)
+        self._job_bytes += size
+        if self._job_rows >= _JOB_ROWS or self._job_bytes >= _JOB_BYTES:
+            self._end_job()
+
+    def _end_job(self) -> None:
+        if self._batches or self._lost:
+            self._jobs.append(self._source.rows(self._batches, tuple(self._lost.items())))
+        self._batches = []
+        self._lost = {}
+        self._job_rows = 0
+        self._job_bytes = 0
+
+    def jobs(self) -> list[Rows]:
+        """All rows as jobs."""
+        self._end_job()
+        self._source.tell_bytes()
+        return self._jobs
+
+
+def _without(batch: RowBatch, numbers: "array[int]") -> RowBatch:
+    """The rows but those with these numbers, which ascend."""
+    begin = int(batch.numbers[0]) if len(batch.numbers) else 0
+    end = int(batch.numbers[-1]) + 1 if len(batch.numbers) else 0
+    start = bisect_left(numbers, begin)
+    stop = bisect_left(numbers, end)
+    if start == stop:
+        return batch
+    left_out = set(numbers[start:stop])
+    return _kept(batch, [number for number in batch.numbers.tolist() if number not in left_out])
+
+
+def _kept(batch: RowBatch, numbers: Sequence[int]) -> RowBatch:
+    """The rows with these numbers, which it has, in ascending order."""
+    import numpy as np
+
+    places = np.searchsorted(batch.numbers, np.asarray(numbers, np.int64))
+    return RowBatch(
+        batch.numbers[places],
+        batch.texts.taken(places),
+        batch.titles and batch.titles.taken(places),
+        batch.ids and batch.ids.taken(places),
+    )
+
+
+async def _ready(job: Rows) -> Rows:
+    return job

@@ -1,0 +1,150 @@
+"""Parquet files all the way: from the files to committed documents and back out."""
+
+import signal
+import sys
+
+import pytest
+
+from tests.crawler.dump_server import served
+from tests.crawler.dumps import german
+from tests.crawler.parquet import in_small_steps, write  # noqa: F401
+from tests.session.memory import in_order
+from tests.session.training.test_texts_source import MODEL, end_after_a_commit, stream_of, text
+from wikitopics.session.storage.reader import SessionReader
+
+pytestmark = pytest.mark.interop
+pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional extra")
+
+
+def made(numbers):
+    numbers = list(numbers)
+    return pa.table(
+        {
+            "id": [f"doc/{number}" for number in numbers],
+            "title": [f"T{number}" for number in numbers],
+            "Text": [text(number) for number in numbers],
+        }
+    )
+
+
+@pytest.fixture
+def files(tmp_path, in_small_steps):  # noqa: F811
+    """400 documents in a folder, in which a step has few."""
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    write(folder / "a.parquet", made(range(1, 251)), group=30)
+    write(folder / "b.parquet", made(range(251, 401)), group=150)
+    return folder
+
+
+def test_every_document_once_with_its_id_also_when_the_run_is_resumed(
+    cli, counted_here, files, home
+):
+    options = ("--texts", files, "--passes", "1", *MODEL)
+    cli.ok("train", *options, "--session", "whole")
+    cli.ok("train", *options, "--articles", 100)
+    cli.ok("train", *options, "--articles", 250)
+    cli.ok("train", *options)
+    status = cli.json("status")
+    assert (status["source"], status["articles"], status["held_out"]) == ("texts", 360, 40)
+    assert (status["crawled"], status["skipped"], status["pending"]) == (400, 0, 0)
+    rows = {row["page_id"]: row for row in cli.rows("articles", "--all")}
+    assert sorted(rows) == list(range(1, 401))
+    assert (rows[7]["title"], rows[7]["id"]) == ("T7", "doc/7")
+    with SessionReader(home / "default.db") as reader:
+        snippets = {snippet for _, snippet in reader.each_snippet()}
+    assert snippets == {text(number) for number in range(1, 401)}
+    assert in_order(home / "default.db") == in_order(home / "whole.db")
+
+
+def test_passes_and_a_vocabulary_of_their_own(cli, counted_here, files, tmp_path):
+    made_of = pa.table({"text": [german(number) for number in range(600)]})
+    german_texts = write(tmp_path / "german.parquet", made_of, group=50)
+    options = ("--texts", german_texts, "--lang", "de", "--passes", 2, *MODEL)
+    cli.ok("train", *options, "--articles", 700)
+    cli.ok("train", *options)
+    assert cli.json("status")["articles"] == 1080
+    words = tmp_path / "words.txt"
+    outcome = cli.ok("vocab", "build", files, "-o", words, "--max-df", 1.0, "--text-column", "Text")
+    assert "from 400 documents" in outcome.err
+    assert "river" in words.read_text().split()
+    path = write(tmp_path / "c.parquet", pa.table({"body": [text(1)] * 50}))
+    outcome = cli.ok("vocab", "build", path, "-o", words, "--text-column", "body", "--max-df", 1.0)
+    assert "from 50 documents" in outcome.err
+
+
+def test_more_documents(cli, counted_here, one_line, files, tmp_path):
+    cli.ok("train", "--texts", files, "--passes", 1, *MODEL, "--session", "s")
+    refused = cli("infer", files / "a.parquet", "--session", "s")
+    one_line(refused, 2, "in Python, session.infer takes its path")
+    more = write(tmp_path / "more.parquet", made(range(350, 500)), group=20)
+    cli.ok("train", "--texts", more, "--session", "s")
+    status = cli.json("status", "--session", "s")
+    assert status["articles"] == 360 + 99
+    assert status["skips"] == {"already in the session": 51}
+    rows = {row["page_id"]: row for row in cli.rows("articles", "--session", "s")}
+    assert rows[400 + 150]["id"] == "doc/499"
+
+
+def test_what_is_wrong_is_one_line(cli, one_line, files, tmp_path, home, monkeypatch):
+    bad = tmp_path / "bad.parquet"
+    bad.write_text("text\n")
+    one_line(cli("train", "--texts", bad), 2, f"{bad}: not a Parquet file")
+    empty = write(tmp_path / "empty.parquet", made(range(3)).slice(0, 0))
+    one_line(cli("train", "--texts", empty), 2, "there are no documents in empty.parquet")
+    none = write(tmp_path / "none.parquet", pa.table({"body": ["a"]}))
+    one_line(cli("train", "--texts", none), 2, "Name one with --text-column: 'body'")
+    nothing = write(tmp_path / "nothing.parquet", pa.table({"text": pa.nulls(50, pa.string())}))
+    outcome = cli("train", "--texts", nothing)
+    assert (outcome.code, "no document to train on" in outcome.err) == (2, True)
+    renamed = tmp_path / "a.csv"
+    renamed.write_bytes((files / "a.parquet").read_bytes())
+    one_line(cli("train", "--texts", renamed), 2, "its name must end with .parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    one_line(cli("train", "--texts", files), 2, "needs pyarrow: ", "wikitopics[parquet]")
+    assert not list(home.glob("*.db"))
+
+
+def test_changed_files_are_refused(cli, counted_here, files):
+    options = ("--texts", files, "--passes", "1")
+    cli.ok("train", *options, *MODEL, "--articles", 100)
+    write(files / "a.parquet", made(range(2, 252)), group=30)
+    changed = "texts: the files have changed since this session began: restore them"
+    outcome = cli("train", *options)
+    assert (outcome.code, changed in outcome.err.splitlines()[-1]) == (2, True)
+    (files / "a.parquet").unlink()
+    outcome = cli("train", *options)
+    assert (outcome.code, changed in outcome.err.splitlines()[-1]) == (2, True)
+
+
+def test_texts_on_a_server(cli, counted_here, one_line, files, states, home):
+    here = ("--texts", files, "--passes", 1, *MODEL, "--session", "here")
+    cli.ok("train", *here, "--articles", 200)
+    cli.ok("train", *here)
+    data = {f"/{name}": (files / name).read_bytes() for name in ("a.parquet", "b.parquet")}
+    with served(data) as server:
+        texts = [word for path in data for word in ("--texts", server.url + path)]
+        outcome = cli.ok("train", *texts, "--passes", 1, *MODEL, "--articles", 200)
+        assert "this downloads 0.0 MB, none of which is stored" in outcome.err
+        cli.ok("train", *texts, "--passes", 1)
+        one_line(
+            cli("train", *texts, "--session", "new", "--contact", "me@reader.org"),
+            2,
+            "is not Wikimedia's: your contact is sent there",
+        )
+    assert states(home / "default.db") == states(home / "here.db")
+    assert stream_of(home / "default.db") == stream_of(home / "here.db")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("group", [100, 6000], ids=["many groups", "one group"])
+def test_kills_and_stops_leave_the_same_stream(cli, spawn_resting, home, tmp_path, states, group):
+    path = write(tmp_path / "many.parquet", made(range(6000)), group)
+    options = ("--texts", path, *MODEL, "--articles", "5000")
+    cli.ok("train", "--session", "whole", *options)
+    for end, rests in ((signal.SIGTERM, 2500), (signal.SIGKILL, 4500)):
+        with spawn_resting(rests, "train", "--session", "killed", *options) as trainer:
+            end_after_a_commit(trainer, home / "killed.db", end)
+    cli.ok("train", "--session", "killed", *options)
+    assert stream_of(home / "killed.db") == stream_of(home / "whole.db")
+    assert states(home / "killed.db") == states(home / "whole.db")
