@@ -85,8 +85,8 @@ def documents(
     parts: Floats,
     statistics: Floats,
 ) -> None:
-    """Passes over the words of the documents start to stop; the last pass also fills `statistics`,
-    to which each document contributes the part `parts`, (D,), of its words.
+    """Passes over the words of the documents start to stop; the last pass also adds to
+    `statistics`, to which each document contributes the part `parts`, (D,), of its words.
 
     A `statistics` without rows is left alone (inference). A document starts with its words spread
     over the topics according to the prior. Its steps are numbered through all passes.
