@@ -6,11 +6,12 @@
 | batch | | the documents' words as rows, and n_dw: `minibatch.Entries` |
 | rows | (U, K') floats | (N_phi + eta) / (N_Z + W eta) of the words, up to one constant |
 | theta | (D, K') floats | N_theta + alpha: without alpha, topics would decay to denormal numbers |
+| bits | (U, K'/2) uint32 | rows in half precision, two numbers in one: `PackedRows` |
 | statistics | (U, K') floats | sum over a block's documents of m gamma |
 | mass | (K,) float64 | sums of statistics over the words |
 
-Within a document, N (K') is its row of theta, and gamma (K') belongs to a word. K' is K padded to
-whole vector registers; rows, alpha and everything computed from them are 0 there.
+Within a document, N (K') is its row of theta, and gamma belongs to a word and a topic. K' is K
+padded to whole vector registers; rows, alpha and everything computed from them are 0 there.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from wikitopics.compiled import kernel, part
 from wikitopics.model.kernels import add_lines, dot, longest_of, padded
 from wikitopics.model.lambda_ import Lambda, Statistics
 from wikitopics.model.minibatch import (
+    Counts,
     Entries,
     Floats,
     Indices,
@@ -61,6 +63,17 @@ class Passes(NamedTuple):
     n: int
 
 
+class PackedRows(NamedTuple):
+    """Rows as bfloat16, which has the exponents of float32 and 8 of its 24 binary digits.
+
+    bits: (U, H) uint32; the lower half of number k belongs to topic k, the upper one to H + k
+    of_prior: (U,) float32, sum_k rows_uk alpha_k of these rows
+    """
+
+    bits: NDArray[np.uint32]
+    of_prior: Floats
+
+
 @kernel
 def documents(
     start: int,
@@ -72,8 +85,8 @@ def documents(
     parts: Floats,
     statistics: Floats,
 ) -> None:
-    """Passes over the words of the documents start to stop; the last pass also fills `statistics`,
-    to which each document contributes the part `parts`, (D,), of its words.
+    """Passes over the words of the documents start to stop; the last pass also adds to
+    `statistics`, to which each document contributes the part `parts`, (D,), of its words.
 
     A `statistics` without rows is left alone (inference). A document starts with its words spread
     over the topics according to the prior. Its steps are numbered through all passes.
@@ -81,17 +94,14 @@ def documents(
     indptr, local, counts = batch
     alpha, keep, n_passes = passes
     K = alpha.size
+    kind = alpha.dtype.type
     collect = statistics.shape[0] > 0
-    statistics[:] = 0
-    one = alpha.dtype.type(1)
-    scratch = np.empty(2 * K + 3 * GUARD, alpha.dtype)
-    gamma = scratch[GUARD : GUARD + K]
-    N = scratch[2 * GUARD + K : 2 * GUARD + 2 * K]
+    one = kind(1)
+    scratch = np.empty(K + 2 * GUARD, alpha.dtype)
+    N = scratch[GUARD : GUARD + K]
     total_alpha = alpha.sum()
     for d in range(start, stop):
-        length = alpha.dtype.type(0)
-        for i in range(indptr[d], indptr[d + 1]):
-            length += counts[i]
+        length = words_of(indptr[d], indptr[d + 1], counts, alpha)
         spread = one + length / total_alpha
         for k in range(K):
             N[k] = alpha[k] * spread
@@ -100,24 +110,175 @@ def documents(
             last = collect and p == n_passes - 1
             for i in range(indptr[d], indptr[d + 1]):
                 u = local[i]
-                m = alpha.dtype.type(counts[i])
-                total = alpha.dtype.type(0)
-                for k in range(K):  # [F13] eq. 5, not yet normalised
-                    value = rows[u, k] * N[k]
-                    gamma[k] = value
-                    total += value
+                total = kind(0)
+                for k in range(K):
+                    total += rows[u, k] * N[k]
                 stay = power(keep[t], counts[i], alpha)
                 t += 1
-                move = (one - stay) * length / total
                 back = one - stay
+                move = back * length / total
+                # gamma is [F13] eq. 5, not yet normalised; N follows eq. 9, on N_theta + alpha.
                 if last:
-                    share = parts[d] * m / total
+                    share = parts[d] * kind(counts[i]) / total
                     for k in range(K):
-                        statistics[u, k] += share * gamma[k]
-                for k in range(K):  # [F13] eq. 9, on N_theta + alpha
-                    N[k] = stay * N[k] + (back * alpha[k] + move * gamma[k])
+                        gamma = rows[u, k] * N[k]
+                        statistics[u, k] += share * gamma
+                        N[k] = stay * N[k] + (back * alpha[k] + move * gamma)
+                else:
+                    for k in range(K):
+                        gamma = rows[u, k] * N[k]
+                        N[k] = stay * N[k] + (back * alpha[k] + move * gamma)
         for k in range(K):
             theta[d, k] = N[k]
+
+
+_HALF = np.uint32(16)
+_UPPER = np.uint32(0xFFFF0000)
+_ROUND = np.uint32(0x8000)
+
+
+@part
+def low_half(bits: Any) -> Any:
+    """The float32 of the lower bfloat16."""
+    return np.uint32(bits << _HALF).view(np.float32)
+
+
+@part
+def high_half(bits: Any) -> Any:
+    """The float32 of the upper bfloat16."""
+    return np.uint32(bits & _UPPER).view(np.float32)
+
+
+@kernel
+def pack_rows(start: int, stop: int, rows: Floats, alpha: Floats, packed: PackedRows) -> None:
+    """Round the float32 rows start to stop to the nearest bfloat16; those beyond their width are
+    0."""
+    bits, of_prior = packed
+    H = alpha.size // 2
+    n_high = rows.shape[1] - H
+    of_rows = rows.view(np.uint32)
+    for u in range(start, stop):
+        for k in range(n_high):
+            low = np.uint32(of_rows[u, k] + _ROUND) >> _HALF
+            bits[u, k] = low | (np.uint32(of_rows[u, H + k] + _ROUND) & _UPPER)
+        for k in range(n_high, H):
+            bits[u, k] = np.uint32(of_rows[u, k] + _ROUND) >> _HALF
+        total = alpha.dtype.type(0)
+        for k in range(H):
+            total += low_half(bits[u, k]) * alpha[k] + high_half(bits[u, k]) * alpha[H + k]
+        of_prior[u] = total
+
+
+@part
+def words_of(first: int, end: int, counts: Counts, like: Floats) -> Any:
+    """The sum of the counts of the entries first to end, in the type of `like`: as float64, which
+    whole counts and float32 make together, it would make every loop that uses it twice as slow."""
+    kind = like.dtype.type
+    length = kind(0)
+    for i in range(first, end):
+        length += kind(counts[i])
+    return length
+
+
+@kernel
+def paired_documents(
+    start: int,
+    stop: int,
+    batch: Entries,
+    rows: PackedRows,
+    passes: Passes,
+    theta: Floats,
+    parts: Floats,
+    statistics: Floats,
+) -> None:
+    """As `documents`, in float32 and with statistics, from half as many bytes: for many topics.
+
+    Two words at a time are read from memory, of packed rows. The second one's total is that of N
+    after the first one: N changes to stay N + back alpha + move gamma, so the total to
+    stay sum_k r'_k N_k + move sum_k r'_k gamma_k + back sum_k r'_k alpha_k, with r' the second
+    word's row and gamma the first one's.
+
+    theta, statistics and alpha are as wide as the rows unpacked.
+    """
+    indptr, local, counts = batch
+    bits, of_prior = rows
+    alpha, keep, n_passes = passes
+    kind = alpha.dtype.type
+    H = alpha.size // 2  # surely not negative, unlike a shape: else loops over H + k are slow
+    one = kind(1)
+    scratch = np.empty(2 * H + 3 * GUARD, alpha.dtype)
+    low_N = scratch[GUARD : GUARD + H]
+    high_N = scratch[2 * GUARD + H : 2 * GUARD + 2 * H]
+    low_alpha = alpha[:H]
+    high_alpha = alpha[H:]
+    total_alpha = alpha.sum()
+    for d in range(start, stop):
+        first = indptr[d]
+        end = indptr[d + 1]
+        length = words_of(first, end, counts, alpha)
+        spread = one + length / total_alpha
+        for k in range(H):
+            low_N[k] = low_alpha[k] * spread
+            high_N[k] = high_alpha[k] * spread
+        t = 0
+        for p in range(n_passes):
+            last = p == n_passes - 1
+            for i in range(first, end, 2):
+                is_pair = i + 1 < end
+                u = local[i]
+                v = local[i + 1] if is_pair else u
+                total = kind(0)
+                next_total = kind(0)
+                both = kind(0)
+                for k in range(H):
+                    low = low_half(bits[u, k]) * low_N[k]
+                    high = high_half(bits[u, k]) * high_N[k]
+                    total += low + high
+                    next_low = low_half(bits[v, k])
+                    next_high = high_half(bits[v, k])
+                    next_total += next_low * low_N[k] + next_high * high_N[k]
+                    both += next_low * low + next_high * high
+                stay = power(keep[t], counts[i], alpha)
+                back = one - stay
+                move = back * length / total
+                share = parts[d] * kind(counts[i]) / total
+                # A last word without another is followed by nothing: no step, and no share.
+                next_stay = one
+                next_share = kind(0)
+                next_total = stay * next_total + move * both + back * of_prior[v]
+                if is_pair:
+                    next_stay = power(keep[t + 1], counts[i + 1], alpha)
+                    next_share = parts[d] * kind(counts[i + 1]) / next_total
+                next_back = one - next_stay
+                next_move = next_back * length / next_total
+                t += 2 if is_pair else 1
+                if last:
+                    for k in range(H):
+                        gamma = low_half(bits[u, k]) * low_N[k]
+                        statistics[u, k] += share * gamma
+                        n = stay * low_N[k] + (back * low_alpha[k] + move * gamma)
+                        gamma = low_half(bits[v, k]) * n
+                        statistics[v, k] += next_share * gamma
+                        low_N[k] = next_stay * n + (next_back * low_alpha[k] + next_move * gamma)
+                    for k in range(H):
+                        gamma = high_half(bits[u, k]) * high_N[k]
+                        statistics[u, H + k] += share * gamma
+                        n = stay * high_N[k] + (back * high_alpha[k] + move * gamma)
+                        gamma = high_half(bits[v, k]) * n
+                        statistics[v, H + k] += next_share * gamma
+                        high_N[k] = next_stay * n + (next_back * high_alpha[k] + next_move * gamma)
+                else:
+                    for k in range(H):
+                        n = low_N[k] * (stay + move * low_half(bits[u, k])) + back * low_alpha[k]
+                        factor = next_stay + next_move * low_half(bits[v, k])
+                        low_N[k] = n * factor + next_back * low_alpha[k]
+                    for k in range(H):
+                        n = high_N[k] * (stay + move * high_half(bits[u, k])) + back * high_alpha[k]
+                        factor = next_stay + next_move * high_half(bits[v, k])
+                        high_N[k] = n * factor + next_back * high_alpha[k]
+        for k in range(H):
+            theta[d, k] = low_N[k]
+            theta[d, H + k] = high_N[k]
 
 
 @kernel
@@ -164,9 +325,8 @@ def active_documents(
     for d in range(start, stop):
         words = local[indptr[d] : indptr[d + 1]]
         n_dw = counts[indptr[d] : indptr[d + 1]]
-        length = kind(0)
+        length = words_of(indptr[d], indptr[d + 1], counts, alpha)
         for j in range(words.size):
-            length += n_dw[j]
             weights[j] = n_dw[j] / expected[1, words[j]]
         add_lines(words.size, K, weights, words, rows, excess)
         spread = kind(length / total_flat)
@@ -276,7 +436,8 @@ INFERENCE_BLOCK = 256
 SUM_BLOCK = 2048
 """The number of words of a block of work."""
 MANY_TOPICS = 256
-"""From this many topics on, `infer` treats all but a document's active topics as one."""
+"""From this many topics on, learning reads packed rows (decision 0059), and `infer` treats all but
+a document's active topics as one (decision 0045)."""
 ACTIVE = 3.5
 """The number of active topics, counting all others as one, as a multiple of sqrt(K); it is rounded
 up to whole registers (decision 0045)."""
@@ -315,12 +476,15 @@ def e_step(
     D = words.batch.D
     K = len(passes.alpha)
     U, K_padded = rows.shape
+    packs = K >= MANY_TOPICS and rows.dtype == np.float32
+    if packs:
+        K_padded = 2 * padded((K_padded + 1) // 2)
     blocks_that_fit = MAX_CELLS // max(1, U * K_padded)
     most_blocks = max(1, min(MAX_BLOCKS, blocks_that_fit))
     size = max(DOCUMENT_BLOCK, math.ceil(D / most_blocks))
     n_blocks = math.ceil(D / size)
-    blocks = np.empty((n_blocks, U, K_padded), rows.dtype)
-    theta = _run_passes(words, rows, passes, size, blocks, workers, parts)
+    blocks = np.zeros((n_blocks, U, K_padded), rows.dtype)
+    theta = _run_passes(words, rows, passes, size, blocks, workers, parts, packs)
     mass = workers.total(sum_statistics, U, SUM_BLOCK, K, blocks)
     return theta, Statistics(words.ids, blocks[0], mass)
 
@@ -351,11 +515,13 @@ def _run_passes(
     blocks: Floats,
     workers: Threads,
     parts: Floats | None = None,
+    packs: bool = False,
 ) -> Floats:
     """N_theta + alpha after the passes, (D, K), in blocks of `size` documents.
 
     blocks: (blocks, U, K') to which the sums of m gamma over the last pass are written; (1, 0, K'):
     nowhere. In that case, of many topics only the active ones are treated separately
+    packs: whether to pack the rows, to the width of the blocks
     """
     alpha, n, steps = passes
     D = words.batch.D
@@ -367,21 +533,28 @@ def _run_passes(
     padded_alpha = np.zeros(K_padded, dtype)
     padded_alpha[:K] = alpha
     theta = np.empty((D, K_padded), dtype)
-    arguments = (words.entries, rows, Passes(padded_alpha, keep, n), theta)
+    passes_padded = Passes(padded_alpha, keep, n)
     if U == 0 and K >= MANY_TOPICS:
         flat = np.cbrt(padded_alpha)
         expected = np.stack([np.einsum("uk,k->u", rows, prior) for prior in (padded_alpha, flat)])
         others = padded(round(ACTIVE * K**0.5)) - 1
-        workers.run(active_documents, D, size, *arguments, flat, expected, others)
+        arguments = (words.entries, rows, passes_padded, theta, flat, expected, others)
+        workers.run(active_documents, D, size, *arguments)
         return theta[:, :K]
 
     if parts is None:
         parts = np.ones(D)
     parts = parts.astype(dtype)
+    packed = PackedRows(np.empty((U, K_padded // 2), np.uint32), np.empty(U, dtype))
+    if packs:
+        workers.run(pack_rows, U, SUM_BLOCK, rows, padded_alpha, packed)
 
     def run_block(start: int, stop: int) -> None:
-        number = start // size if U else 0
-        documents(start, stop, *arguments, parts, blocks[number])
+        sums = blocks[start // size if U else 0]
+        if packs:
+            paired_documents(start, stop, words.entries, packed, passes_padded, theta, parts, sums)
+        else:
+            documents(start, stop, words.entries, rows, passes_padded, theta, parts, sums)
 
     workers.map(run_block, D, size)
     return theta[:, :K]

@@ -2,7 +2,8 @@
 topics.
 
 Each program takes turns with ours, three times; the figures are medians. Our models' topics are
-read after each minibatch, as the screen does.
+read after each minibatch, as the screen does. `many_*` learn a whole corpus once, with several
+seeds, and `core` measures the memory that bounds them (decision 59).
 """
 
 from __future__ import annotations
@@ -24,9 +25,11 @@ from benchmarks.measuring import (
     compile_kernels,
     cpu_seconds,
     growing,
+    held_out,
     in_turn,
     learn_all,
     minibatches,
+    quality,
     timed,
     train,
     words,
@@ -223,6 +226,71 @@ def many_topics() -> Figures:
     return dict(zip(OF_TOPICS, microseconds.tolist(), strict=True))
 
 
+SEEDS = (0, 1, 2)
+MANY: Mapping[Corpus, str] = {"full": "full articles", "short": "short articles"}
+
+
+def many(corpus: Corpus) -> Figures:
+    """Online LDA after one pass under live conditions, by the number of topics: CPU microseconds to
+    learn a document of a whole minibatch, the median of all with all seeds, so that starting over
+    does not count; then means of the seeds: log-likelihood, NPMI and distinct words."""
+    documents = train(corpus)
+    scored = held_out(corpus)
+    for topics in TOPICS:
+        compile_kernels(OnlineLDA(topics, words(corpus), documents.D))
+    figures = {}
+    for topics in TOPICS:
+        microseconds = []
+        found = []
+        for seed in SEEDS:
+            model = OnlineLDA(topics, words(corpus), 7_000_000, seed=seed)
+            order = np.random.default_rng(seed).permutation(documents.D)
+            for batch in growing(documents.take(order), S):
+                seconds, _ = timed(partial(model.learn, batch))
+                if batch.D == S:
+                    microseconds.append(seconds / S * 1e6)
+            npmi, distinct, _ = quality(model.topics(), model.topic_shares(), documents)
+            found.append((scored.score(model), npmi, distinct))
+        log_likelihood, npmi, distinct = np.mean(found, axis=0).tolist()
+        figures[str(topics)] = {
+            "microseconds": float(np.median(microseconds)),
+            "log_likelihood": log_likelihood,
+            "npmi": npmi,
+            "distinct": distinct,
+        }
+    return figures
+
+
+for _corpus in MANY:
+    EXPERIMENT.add(f"many_{_corpus}", partial(many, _corpus))
+
+
+@EXPERIMENT.point()
+def core() -> Figures:
+    """GB/s of one core: read from rows of 4 kB, in random order, that fit into the first cache, the
+    second one, and neither; and read and written when rows are added to such rows."""
+    from wikitopics.model.kernels import add_lines, add_rows
+
+    random = np.random.default_rng(0)
+    length = 1_024
+    ones = np.ones(10_000, np.float32)
+    out = np.empty(length, np.float32)
+    figures = {}
+    for name, n_rows in (("first", 4), ("second", 250), ("neither", 7_000)):
+        rows = np.ones((n_rows, length), np.float32)
+        order = random.integers(0, n_rows, len(ones))
+        read = partial(add_lines, len(ones), length, ones, order, rows, out)
+        read()
+        seconds = min(timed(read)[0] for _ in range(REPEATS * 3))
+        figures[name] = len(ones) * rows[0].nbytes / seconds / 1e9
+    ids = random.permutation(n_rows).astype(np.int32)
+    add = partial(add_rows, 0, n_rows, ids, rows.copy(), np.float32(1), rows)
+    add()
+    seconds = min(timed(add)[0] for _ in range(REPEATS * 3))
+    figures["added"] = 3 * rows.nbytes / seconds / 1e9
+    return figures
+
+
 @EXPERIMENT.point()
 def two_threads() -> Figures:
     """Wall clock, the least of many tries in turn, since other work on the machine only ever adds
@@ -254,6 +322,16 @@ def times(points: Points) -> str:
     return compared(labels, columns, points, "documents a CPU second")
 
 
+def of_many(points: Points) -> str:
+    head = ["", "K", "microseconds a document", "log-likelihood", "NPMI", "distinct words"]
+    rows = []
+    for corpus, label in MANY.items():
+        for topics, found in points.get(f"many_{corpus}", {}).items():
+            form = "{microseconds:.0f} | {log_likelihood:.4f} | {npmi:.3f} | {distinct:.3f}"
+            rows.append([label, f"{int(topics):,}", *form.format(**found).split(" | ")])
+    return table(head, rows)
+
+
 def topics(points: Points) -> str:
     head = ["CPU microseconds a document"]
     head += [f"learn, K = {K:,}" for K in TOPICS]
@@ -265,4 +343,5 @@ def topics(points: Points) -> str:
 
 
 EXPERIMENT.tables["times"] = times
+EXPERIMENT.tables["many"] = of_many
 EXPERIMENT.tables["topics"] = topics
