@@ -73,7 +73,7 @@ def test_entries_become_words_of_the_command_line(entries, words):
             ((name, "demo", {}, ()), "not a session name")
             for name in ("/tmp/evil", "evil.db", "~root/evil", f"/{'x' * 300}.db")
         ),
-        (("n", "texts", {}, LDA), "needs a file or folder"),
+        (("n", "texts", {}, LDA), "needs a file, folder or url"),
         (("n", "api", {}, ()), "at least one model"),
         (("n", "api", {}, (("lda", "0"),)), "topics must be a whole number from 1"),
         (("n", "api", {}, (("lda", "5,,7"),)), "topics must be a number, or several"),
