@@ -56,7 +56,7 @@ _NEVER_FARTHER = 10
 """By how much more than the root of n a place may be from the middle. Half the root is usual; a few
 articles that have little to do with each other would fly apart."""
 _WHOLE = 65_535
-_PLACED_TOGETHER = 64
+_PLACED_TOGETHER = 256
 """The articles that a thread places before it takes others."""
 
 
@@ -267,7 +267,7 @@ class Landmarks:
         threads = threads or Threads(1)
 
         def some_placed(start: int, stop: int) -> NDArray[np.uint16]:
-            return self._placed(rows.take(np.arange(start, stop)))
+            return self._placed(rows.between(start, stop))
 
         parts = threads.map(some_placed, len(rows), _PLACED_TOGETHER)
         return np.concatenate([np.empty((0, 2), np.uint16), *parts])

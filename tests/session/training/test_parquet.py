@@ -137,12 +137,12 @@ def test_texts_on_a_server(cli, counted_here, one_line, files, states, home):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("group", [100, 6000], ids=["many groups", "one group"])
+@pytest.mark.parametrize("group", [50, 2500], ids=["many groups", "one group"])
 def test_kills_and_stops_leave_the_same_stream(cli, spawn_resting, home, tmp_path, states, group):
-    path = write(tmp_path / "many.parquet", made(range(6000)), group)
-    options = ("--texts", path, *MODEL, "--articles", "5000")
+    path = write(tmp_path / "many.parquet", made(range(2500)), group)
+    options = ("--texts", path, *MODEL, "--articles", "2000")
     cli.ok("train", "--session", "whole", *options)
-    for end, rests in ((signal.SIGTERM, 2500), (signal.SIGKILL, 4500)):
+    for end, rests in ((signal.SIGTERM, 1000), (signal.SIGKILL, 1800)):
         with spawn_resting(rests, "train", "--session", "killed", *options) as trainer:
             end_after_a_commit(trainer, home / "killed.db", end)
     cli.ok("train", "--session", "killed", *options)
