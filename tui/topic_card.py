@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 
 from wikitopics.session.records import ArticleRow, TopicRow
-from wikitopics.session.storage.articles import typicality
+from wikitopics.session.storage.typical import typicality
 from wikitopics.session.wording import APART, TITLES, found_sign, titles_shown
 from wikitopics.tui.inks import Line, Lines, Marks, linked, marks_of, name
 from wikitopics.tui.session_view import Choice, SessionView

@@ -7,8 +7,8 @@ from itertools import chain
 from wikitopics.model.naming import first_forms
 from wikitopics.session.analysis.origin import addresses
 from wikitopics.session.records import SHOWN_WORDS, ArticleRow
-from wikitopics.session.storage.articles import typicality
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.typical import typicality
 from wikitopics.session.wording import called
 
 

@@ -23,9 +23,9 @@ from wikitopics.session.errors import Advance, unseen
 from wikitopics.session.records import SHOWN_WORDS, ArticleRow, TopicRow
 from wikitopics.session.settings import Settings
 from wikitopics.session.sources import noun
-from wikitopics.session.storage.articles import typicality
 from wikitopics.session.storage.places import WHOLE
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.typical import typicality
 from wikitopics.session.wording import called
 
 DIGITS = 5

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from wikitopics.session.analysis.areas import Atlas
 from wikitopics.session.naming import parts
 from wikitopics.session.records import ArticleRow
-from wikitopics.session.storage.articles import typicality
 from wikitopics.session.storage.proportions import Proportions
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.typical import typicality
 
 TURN = 10.0
 """For how many seconds each article is shown."""

@@ -8,8 +8,8 @@ import pytest
 
 from tests.tui import canned, seeing
 from wikitopics.session.records import ArticleRow
-from wikitopics.session.storage.articles import typicality
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.typical import typicality
 from wikitopics.tui.text import title_and_text
 from wikitopics.tui.topic_list import TopicList
 from wikitopics.tui.views.articles import ArticleList

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.session.memory import status
-from wikitopics.session.storage.articles import typicality
+from wikitopics.session.storage.typical import typicality
 from wikitopics.session.system import TrainerLock
 
 

@@ -11,8 +11,8 @@ from textual.app import ComposeResult
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
 from wikitopics.session.sources import singular
-from wikitopics.session.storage.articles import typicality
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.typical import typicality
 from wikitopics.tui.inks import (
     MIX,
     NO_MARKS,

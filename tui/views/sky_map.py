@@ -15,8 +15,8 @@ from wikitopics.session.analysis.article_map import ArticleMap, why_no_map
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow
 from wikitopics.session.sources import singular
-from wikitopics.session.storage.articles import typicality
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.session.storage.typical import typicality
 from wikitopics.tui.atlas import Direction
 from wikitopics.tui.background import Work, run_in_background
 from wikitopics.tui.inks import Line, area_ink, marks_of

@@ -12,7 +12,7 @@ from tests.session import rows as small
 from tests.session.rows import largest, settings, sql
 from wikitopics.session.errors import Damaged
 from wikitopics.session.records import Progress
-from wikitopics.session.storage import articles
+from wikitopics.session.storage import articles, typical
 from wikitopics.session.storage.database import (
     VERSION,
     largest_topic,
@@ -136,15 +136,15 @@ def add(db, *, titles, words, shares, page_ids=None):
 
 
 def about(db, limit=10):
-    return articles.most_about(partial(select, db), 0, [0], limit, VERSION)[0]
+    return typical.most_about(partial(select, db), 0, [0], limit, VERSION)[0]
 
 
 def test_a_stub_is_not_typical_however_large_its_share(db):
     add(db, titles="abcd", words=[15, 400, 2_000, 400], shares=[0.98, 0.7, 0.3, 0.75])
     assert about(db) == [4, 2, 1, 3]
     assert about(db, 1) == [4]
-    assert articles.typicality(0.8, 30) == pytest.approx(0.4)
-    assert articles.typicality(0.0, 0) == 0.0
+    assert typical.typicality(0.8, 30) == pytest.approx(0.4)
+    assert typical.typicality(0.0, 0) == 0.0
 
 
 def test_of_an_article_read_twice_the_most_typical_reading_is_listed(db):
@@ -159,11 +159,11 @@ def test_of_an_article_read_twice_the_most_typical_reading_is_listed(db):
 
 
 def test_a_longer_list_begins_with_the_shorter_one(db, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.storage.articles._RANKED_TOGETHER", 2)
+    monkeypatch.setattr("wikitopics.session.storage.typical._RANKED_TOGETHER", 2)
     add(db, titles="abcde", words=[1, 9, 5, 99, 999], shares=[0.9, 0.8, 0.7, 0.6, 0.5])
     assert about(db, 2) == [2, 1]  # the others are not compared with these
     assert about(db, 5) == [2, 1, 4, 3, 5]
-    monkeypatch.setattr("wikitopics.session.storage.articles._MOST_LISTED", 4)
+    monkeypatch.setattr("wikitopics.session.storage.typical._MOST_LISTED", 4)
     assert about(db, 5) == [2, 1, 4, 3]
 
 
@@ -183,11 +183,11 @@ def spread_out(db, numbers):
 @pytest.mark.parametrize("most", [1, 7, 60, 400])
 def test_the_sections_of_the_order_are_merged(db, monkeypatch, most):
     """However unevenly the articles about a topic are spread over them."""
-    monkeypatch.setattr("wikitopics.session.storage.articles._RANKED_TOGETHER", most)
+    monkeypatch.setattr("wikitopics.session.storage.typical._RANKED_TOGETHER", most)
     few_in_each = [section * 65_536 + 5 for section in range(2, 40)]
     numbers = [*range(1, 301), *few_in_each, *range(5_000_000, 5_000_050)]
     expected = spread_out(db, numbers)
-    found = articles.most_about(partial(select, db), 0, [0, 2], most, VERSION)
+    found = typical.most_about(partial(select, db), 0, [0, 2], most, VERSION)
     # All documents are equally long, so the proportions decide.
     assert found == {topic: expected[topic][:most] for topic in (0, 2)}
     plan = db.execute(
