@@ -38,6 +38,9 @@ _FINAL_SIGMA = 0x03C2
 _NO_LETTER = SEPARATES | IS_APOSTROPHE | ONLY_BETWEEN_LETTERS | IS_QUOTE
 _HEBREW = 0xD7
 """The first of the two bytes of every Hebrew letter."""
+_MOST_MARKS = 30
+"""The most marks behind a letter that are gone through for each further one: as many as there are
+in Unicode's stream-safe texts."""
 
 
 @kernel
@@ -139,7 +142,8 @@ def _is_mark_at(words: Bytes, at: int, characters: Characters) -> bool:
 
 @kernel
 def _composes(words: Bytes, start: int, end: int, char: int, characters: Characters) -> bool:
-    """Whether NFC would change the word from ``start`` to ``end`` with this character behind it."""
+    """Whether NFC would change the word from ``start`` to ``end`` with this character behind it, or
+    might, because the word ends with very many marks."""
     if end == start:
         return False
     own_class = int(characters.combining[characters.row_of[char >> 8], char & 0xFF])
@@ -147,8 +151,12 @@ def _composes(words: Bytes, start: int, end: int, char: int, characters: Charact
     class_before = _class_at(words, at, characters)
     if class_before > own_class > 0:
         return True
+    n_marks = 0
     while at > start and _is_mark_at(words, at, characters):
         at = _start_before(words, at)
+        n_marks += 1
+        if n_marks > _MOST_MARKS:
+            return True
     return _is_among(_char_at(words, at) << 21 | char, characters.pairs)
 
 

@@ -124,6 +124,16 @@ def test_a_text_that_only_the_rule_can_read_stands_among_others():
     assert ends.tolist() == [0, 8, 13, 19, 30, 30]
 
 
+def test_time_grows_with_the_number_of_marks_not_with_its_square():
+    """Going through all marks for each further one would take days."""
+    rule = Rule.parse("2")
+    for text in ("x" + "\u0301" * 2_000_000, "\u0301" * 2_000_000):
+        assert next(words_of(rule, [text])) == rule.words(text)
+    for n_marks in range(28, 36):
+        texts = [f"x{n_marks * mark} e" for mark in ("\u0301", "\u0315")]
+        assert list(words_of(rule, texts)) == [rule.words(text) for text in texts]
+
+
 def test_many_texts_are_read_a_few_at_a_time(monkeypatch):
     sizes = []
 
