@@ -263,7 +263,12 @@ def columns_of(metadata: FileMetaData, names: ColumnNames, name: str) -> Columns
     id = _named(labels, names.id, ("id", "url")) if names.reads_ids else None
     if id is None and names.id is not None and names.reads_ids:
         raise NoColumn(f"{name}: {lacks('column', names.id, labels, '--id-column')}")
-    return Columns(text, title, id)
+    columns = Columns(text, title, id)
+    paths = [leaf.path for leaf in leaves]
+    for path in columns.paths():
+        if paths.count(path) > 1:  # columns are read by their names
+            raise BadSource(f"{name}: several columns are called {path!r}; rename all but one")
+    return columns
 
 
 def _named(columns: dict[str, int], named: str | None, usual: Sequence[str]) -> Column | None:

@@ -107,6 +107,23 @@ def test_columns_that_are_not_there_are_told(tmp_path, columns, names, message):
         rows_of(path, **names)
 
 
+@pytest.mark.parametrize(
+    ("columns", "names", "called"),
+    [
+        ([("text", [1, 2]), ("text", ["a b", "c d"])], {}, "text"),
+        ([("a", [{"b": "a b"}, {"b": "c d"}]), ("a.b", ["x", "y"])], {"text": "a.b"}, "a.b"),
+        ([("text", ["a b", "c d"]), ("id", [0.5, 1.5]), ("id", ["p", "q"])], {}, "id"),
+    ],
+)
+def test_columns_of_one_name_are_not_taken_for_one_another(tmp_path, columns, names, called):
+    made = pa.Table.from_arrays(
+        [pa.array(values) for _, values in columns], [n for n, _ in columns]
+    )
+    path = write(tmp_path / "a.parquet", made)
+    with pytest.raises(BadSource, match=f"several columns are called '{called}'"):
+        rows_of(path, **names)
+
+
 def test_text_that_is_not_utf_8_is_skipped(tmp_path):
     path = write(tmp_path / "a.parquet", pa.table({"text": [b"one", b"\xff\xfe", b"three"]}))
     rows = rows_of(path)
