@@ -94,7 +94,7 @@ def columns_of(
     as in Parquet files. ``titles`` and ``ids`` may also be the values themselves. None: ``values``
     are something else, or files.
 
-    Raises ValueError for columns that are not there.
+    Raises ValueError for columns that are not there, and for several of one name.
     """
     arrow = sys.modules.get("pyarrow")  # whoever has a table has loaded it
     if arrow is None:
@@ -109,6 +109,8 @@ def columns_of(
     names = values.schema.names
 
     def column(name: str) -> Iterable[object]:
+        if names.count(name) > 1:
+            raise ValueError(f"{argument}: several columns are called {name!r}; rename all but one")
         if is_table:
             return values.column(name)  # type: ignore[no-any-return]
         batches = values.to_batches(columns=[name], batch_size=_ROWS)

@@ -118,6 +118,7 @@ def test_infer_takes_what_train_takes(file):
     [
         ({"texts": TABLE, "text_column": "x"}, ValueError, "text_column: there is no column 'x'"),
         ({"texts": TABLE, "titles": "x"}, ValueError, "titles: there is no column 'x'"),
+        ({"texts": TABLE.append_column("id", TABLE["key"])}, ValueError, "columns are called 'id'"),
         ({"texts": TABLE.drop_columns("text")}, ValueError, "texts: name the column of the texts"),
         ({"texts": TEXTS, "text_column": "x"}, ValueError, "text_column is for tables and paths"),
         ({"texts": TABLE, "text_column": 1}, TypeError, "text_column must be the name of a column"),
