@@ -164,7 +164,7 @@ def read_footer(file: RowFile) -> bytes:
     end = file.read(max(0, file.size - 8), file.size)
     mark = end[4:]
     if mark == b"PARE":
-        raise BadSource(f"{file.name}: encrypted; write it without encryption")
+        raise _encrypted(file.name)
     if mark != b"PAR1" or file.size < 12:
         if file.read(0, 4) == b"PAR1":
             raise BadSource(f"{file.name}: a Parquet file that is cut off; copy it again")
@@ -178,6 +178,10 @@ def read_footer(file: RowFile) -> bytes:
             "larger row groups, or fewer columns"
         )
     return file.read(file.size - 8 - length, file.size - 8)
+
+
+def _encrypted(name: str) -> BadSource:
+    return BadSource(f"{name}: encrypted; write it without encryption")
 
 
 def _damaged_footer(name: str) -> BadSource:
@@ -330,6 +334,8 @@ class ParquetRows:
         for of_file, (rows, chunks) in enumerate(row_groups(footer)):
             text, title, id = (column and chunks[column.number] for column in columns)
             assert text is not None
+            if any(chunk.is_encrypted for chunk in (text, title, id) if chunk is not None):
+                raise _encrypted(file.name)
             if rows < 0 or text.unpacked < 0 or self.rows + rows > _MOST_ROWS:
                 raise ValueError("numbers that cannot be")
             if rows:

@@ -69,6 +69,7 @@ class Chunk(NamedTuple):
     """Its bytes, as stored."""
     unpacked: int
     """Its bytes, unpacked."""
+    is_encrypted: bool
 
 
 def row_groups(footer: bytes) -> Iterator[tuple[int, list[Chunk]]]:
@@ -78,8 +79,8 @@ def row_groups(footer: bytes) -> Iterator[tuple[int, list[Chunk]]]:
     pyarrow would tell, too, but some damaged footers make it abort the process.
     """
     try:
-        # Row groups → columns → what is known of a column.
-        fields, _ = _struct(footer, 0, {4: {1: {3: {}}}})
+        # Row groups → columns → what is known of a column, and how it is encrypted.
+        fields, _ = _struct(footer, 0, {4: {1: {3: {}, 8: {}}}})
         for group in fields.get(4, []):
             chunks = []
             for column in group[1]:
@@ -88,7 +89,7 @@ def row_groups(footer: bytes) -> Iterator[tuple[int, list[Chunk]]]:
                 dictionary = known.get(11, 0)
                 if dictionary:
                     start = min(start, dictionary)
-                chunks.append(Chunk(start, known[7], known[6]))
+                chunks.append(Chunk(start, known[7], known[6], 8 in column))
             yield group[3], chunks
     except (IndexError, KeyError, TypeError):
         raise ValueError("no footer") from None

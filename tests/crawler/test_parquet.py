@@ -1,5 +1,6 @@
 """Parquet files: columns, what is not a whole file, damage, and memory."""
 
+import base64
 import io
 import resource
 import subprocess
@@ -174,6 +175,33 @@ def test_what_is_no_whole_file_is_told(tmp_path, damage, message):
     path.write_bytes(damage(data_of()))
     with pytest.raises(BadSource, match=message):
         rows_of(str(path))
+
+
+def test_encrypted_columns_are_told_if_the_footer_is_not_encrypted(tmp_path):
+    encryption = pytest.importorskip("pyarrow.parquet.encryption")
+
+    class Keys(encryption.KmsClient):
+        def wrap_key(self, key, name):
+            return base64.b64encode(key)
+
+        def unwrap_key(self, wrapped, name):
+            return base64.b64decode(wrapped)
+
+    def written(column):
+        configuration = encryption.EncryptionConfiguration(
+            footer_key="key", column_keys={"key": [column]}, plaintext_footer=True
+        )
+        factory = encryption.CryptoFactory(lambda _: Keys())
+        properties = factory.file_encryption_properties(
+            encryption.KmsConnectionConfig(), configuration
+        )
+        path = tmp_path / f"{column}.parquet"
+        return write(path, table(range(50)), encryption_properties=properties)
+
+    with pytest.raises(BadSource, match=r"text\.parquet: encrypted; write it without encryption"):
+        rows_of(written("text"))
+    with pytest.raises(BadSource, match=r"id\.parquet: encrypted"):
+        rows_of(written("id"))
 
 
 def test_a_footer_that_is_too_large_is_not_read(tmp_path, monkeypatch):
