@@ -126,23 +126,22 @@ def _unpacked(value):
     return b"\n".join(found)
 
 
-DAMAGES = [
-    (3, zlib.compress(b"a\nb")),
-    (1, zlib.compress(b"a\nb")),
-    (2, zlib.compress(b"a" * 400 + b"\nb")),
-    (2, zlib.compress(b"a" * 10**8)),
-    (10**15, zlib.compress(b"a" * 10**8)),
-    (2, zlib.compress(b"\xff\nb")),
-    (2, zlib.compress(b"a\nb")[:-3]),
-    (2, b"nothing"),
-    (2, None),
-    (2, "text"),
-]
-
-
 def test_a_damaged_row_is_refused(trained):
     path = trained()
-    for articles, data in DAMAGES:
+    giant = zlib.compress(b"a" * 10**8)
+    damages = [
+        (3, zlib.compress(b"a\nb")),
+        (1, zlib.compress(b"a\nb")),
+        (2, zlib.compress(b"a" * 400 + b"\nb")),
+        (2, giant),
+        (10**15, giant),
+        (2, zlib.compress(b"\xff\nb")),
+        (2, zlib.compress(b"a\nb")[:-3]),
+        (2, b"nothing"),
+        (2, None),
+        (2, "text"),
+    ]
+    for articles, data in damages:
         with closing(sqlite3.connect(path)) as db:
             db.execute("DELETE FROM snippets")
             db.execute("INSERT INTO snippets VALUES (1, ?, ?)", [articles, data])
