@@ -27,6 +27,7 @@ from wikitopics.model.article_map import (
 from wikitopics.model.minibatch import Threads
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.records import Progress
+from wikitopics.session.storage.counts import MOST_BLOCKS
 from wikitopics.session.storage.places import Layout, rows_of
 from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training.schedule import last_doubling
@@ -224,13 +225,15 @@ class Charting:
         """Whether landmarks are being laid out."""
         return len(self._begun) > 0
 
-    def lacks_places(self) -> bool:
-        """Whether articles as of the last commit have no places among the newest landmarks."""
+    def n_unplaced(self) -> int:
+        """How many articles as of the last commit have no place among the newest landmarks."""
+        unplaced = 0
         for number, spec in enumerate(self._models):
             layout = self._in_force(number)
-            if layout is not None and self._store.unplaced(spec.name, layout.articles, 1):
-                return True
-        return False
+            if layout is not None:
+                blocks = self._store.unplaced(spec.name, layout.articles, MOST_BLOCKS)
+                unplaced += sum(articles for _, articles in blocks)
+        return unplaced
 
 
 def with_places(layout: Layout, before: Layout | None) -> Layout:

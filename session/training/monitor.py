@@ -96,8 +96,9 @@ class Monitor:
         self._unit_noun = sources.unit_noun(settings.source, settings[PASSES])
         self._bound_by: deque[BoundBy] = deque(maxlen=20)
         """What the run was busy with at the last heartbeats."""
-        self._counted: tuple[int | None, ...] = ()
-        """Articles crawled, trained and inferred again at the last heartbeat."""
+        self._counted: tuple[int | str | None, ...] = ()
+        """Articles crawled, trained and inferred again, and what is told of those that are placed
+        on the map, at the last heartbeat."""
         self._counted_at = run.elapsed()
         """When that last changed."""
         self._bytes_before = progress.bytes_read
@@ -226,7 +227,7 @@ class Monitor:
         """Record what the run is busy with."""
         run = self._run
         progress = run.stream.progress
-        counted = (progress.crawled, progress.articles, progress.renew_from)
+        counted = (progress.crawled, progress.articles, progress.renew_from, run.waits_for)
         if counted != self._counted or run.state == "paused":
             self._counted = counted
             self._counted_at = run.elapsed()

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from wikitopics.crawler.texts.kinds import BEFORE, Texts
 from wikitopics.model import Minibatch, OnlineModel
 from wikitopics.model.minibatch import Threads
+from wikitopics.session import sources
 from wikitopics.session.errors import Damaged
 from wikitopics.session.options import HELD_OUT, KEEP_ARTICLES, PASSES, REPLICAS, SEED
 from wikitopics.session.records import HELD_OUT_ALREADY, KNOWN_ID, NO_KNOWN_WORD, UNREAD, Progress
 from wikitopics.session.settings import Settings, load_model
-from wikitopics.session.sources import described
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.models import model_row, own_part
 from wikitopics.session.storage.writer import Changes, SessionWriter
@@ -133,7 +133,7 @@ class Stream:
         """The blocks fed since the last commit."""
         self._committed_seconds = self.progress.elapsed_seconds
         """The running time at the last commit."""
-        self._all_placed = not self._charting.lacks_places()
+        self._all_placed = self._charting.n_unplaced() == 0
         """Whether each article has its place among the newest landmarks."""
 
     def _check_account(self) -> None:
@@ -299,10 +299,11 @@ class Stream:
                 waits_for="the map of articles, which is laid out",
             )
         if not self._all_placed:
+            noun = sources.noun(self.settings.source)
             return Work(
                 lambda _: self._place_articles(),
                 on_committed=True,
-                waits_for="the places of articles on the map",
+                waits_for=f"the places of {charting.n_unplaced():,} {noun} on the map",
             )
         return None
 
@@ -528,7 +529,7 @@ class Stream:
             return
         if self._curves.measured_at != articles:
             self._measure(elapsed_seconds)
-        if described(self.settings.source).own and len(self._held_out):
+        if sources.described(self.settings.source).own and len(self._held_out):
             inferred = self.renewal.inferred(self._held_out)
             self._changes.held_out = (self._held_out, inferred)
         if self.progress.in_last_reading:
