@@ -56,10 +56,14 @@ def kept(far: Floats, at: Floats, k: int = NEAREST) -> float:
     return float((is_near & is_near_on_map).sum() / (k * U))
 
 
-def _nearest(distance: Floats, k: int) -> NDArray[np.int64]:
+def _nearest(distance: Floats, k: int) -> NDArray[np.int32]:
     """(U, k) the nearest topics of each, itself left out."""
     to_others = distance + np.diag(np.full(len(distance), np.inf))
-    return np.argsort(to_others, axis=1, kind="stable")[:, :k]
+    nearest = np.empty((len(distance), k), np.int32)
+    smallest = np.empty(nearest.shape)
+    for row, places_of_row, smallest_of_row in zip(to_others, nearest, smallest, strict=True):
+        list_smallest(row, places_of_row, smallest_of_row)
+    return nearest
 
 
 def _is_nearest(distance: Floats, k: int) -> NDArray[np.bool_]:
@@ -141,7 +145,7 @@ def climbed(far: Floats, at: Floats, areas: NDArray[np.integer], wanted: float =
     k = min(NEAREST, U - 1)
     if k < 1:
         return at
-    near = _nearest(far, k).astype(np.int32)
+    near = _nearest(far, k)
     is_near = np.zeros((U, U), np.bool_)
     np.put_along_axis(is_near, near.astype(np.int64), True, axis=1)
     _, number, sizes = np.unique(areas, return_inverse=True, return_counts=True)
@@ -179,28 +183,89 @@ def inside(at: Floats) -> Floats:
 
 
 @kernel
-def list_nearest(at: Floats, nearest: Ids, squares: Floats) -> None:
-    """Fill in the nearest topics of each on the map, as many as there are columns, with the squares
-    of their distances."""
+def list_smallest(values: Floats, at: Ids, smallest: Floats) -> None:
+    """Fill in where the smallest values are, as many as there is room for, and these, ascending; of
+    equal ones, the first comes first. Where there are too few below infinity: -1 and infinity."""
+    at[:] = -1
+    smallest[:] = np.inf
+    last = len(at) - 1
+    for number in range(len(values)):
+        value = values[number]
+        if value >= smallest[last]:
+            continue
+        place = last
+        while place > 0 and value < smallest[place - 1]:
+            smallest[place] = smallest[place - 1]
+            at[place] = at[place - 1]
+            place -= 1
+        smallest[place] = value
+        at[place] = number
+
+
+@kernel
+def list_squares(i: int, x: float, y: float, at: Floats, squares: Floats) -> None:
+    """Fill in the squares of the distances of all topics from a place for topic i; infinity for
+    itself."""
+    for j in range(len(at)):
+        across = at[j, 0] - x
+        up = at[j, 1] - y
+        squares[j] = across * across + up * up
+    squares[i] = np.inf
+
+
+@kernel
+def list_nearest_again(
+    i: int, at: Floats, nearest: Ids, squares: Floats, distances: Floats
+) -> None:
+    """Fill in the nearest topics of each on the map, with the squares of their distances, now that
+    topic i alone has moved; ``distances``: (U,) is overwritten."""
     U, n = nearest.shape
     for j in range(U):
-        squares[j] = np.inf
-        nearest[j] = -1
-        for other in range(U):
-            if other == j:
+        x = at[j, 0] - at[i, 0]
+        y = at[j, 1] - at[i, 1]
+        is_changed = j == i or x * x + y * y <= squares[j, n - 1]
+        for place in range(n):
+            is_changed |= nearest[j, place] == i
+        if is_changed:
+            list_squares(j, at[j, 0], at[j, 1], at, distances)
+            list_smallest(distances, nearest[j], squares[j])
+
+
+@kernel
+def kept_beside(
+    i: int,
+    is_near: NDArray[np.bool_],
+    nearest: Ids,
+    squares: Floats,
+    reaches: Floats,
+    gains: Ids,
+) -> int:
+    """How many near topics the map keeps of the other topics, if topic i is far from all of them.
+
+    reaches: (U,) gets the square of the distance below which topic i is among the nearest of
+    another, in place of the last of these; gains: (U,) gets how many more are kept then
+    """
+    U, n = nearest.shape
+    k = n - 1
+    total = 0
+    for j in range(U):
+        reaches[j] = 0.0
+        gains[j] = 0
+        if j == i:
+            continue
+        # The nearest of topic j without topic i.
+        listed = 0
+        for place in range(n):
+            other = nearest[j, place]
+            if other == i or listed == k:
                 continue
-            x = at[other, 0] - at[j, 0]
-            y = at[other, 1] - at[j, 1]
-            square = x * x + y * y
-            if square >= squares[j, n - 1]:
-                continue
-            place = n - 1
-            while place > 0 and square < squares[j, place - 1]:
-                squares[j, place] = squares[j, place - 1]
-                nearest[j, place] = nearest[j, place - 1]
-                place -= 1
-            squares[j, place] = square
-            nearest[j, place] = other
+            listed += 1
+            other_is_near = other >= 0 and is_near[j, other]
+            total += other_is_near
+            if listed == k:
+                reaches[j] = squares[j, place]
+                gains[j] = int(is_near[j, i]) - int(other_is_near)
+    return total
 
 
 @kernel
@@ -209,59 +274,39 @@ def kept_at(
     x: float,
     y: float,
     room: float,
+    now: int,
     at: Floats,
     is_near: NDArray[np.bool_],
     lands: Ids,
-    nearest: Ids,
-    squares: Floats,
+    beside: int,
+    reaches: Floats,
+    gains: Ids,
+    distances: Floats,
 ) -> int:
-    """How many near topics the map keeps if topic i lies there; -1 if that is beside the map, too
-    close to another topic, or in another land than its own.
+    """How many near topics the map keeps if topic i lies there; -1 if these are certainly not more
+    than ``now``, or if that is beside the map, too close to another topic, or in another land than
+    its own.
 
-    nearest, squares: one topic more than are near
+    beside, reaches, gains: as of `kept_beside`; distances: (U,) is overwritten
     """
     if x < 0 or x > 1 or y < 0 or y > 1:
         return -1
-    U, n = nearest.shape
-    k = n - 1
-    total = 0
-    first = -1
-    own = np.full(k, np.inf)
-    own_near = np.zeros(k, np.bool_)
+    list_squares(i, x, y, at, distances)
+    U = len(at)
+    k = min(NEAREST, U - 1)
+    n_too_close = 0
+    total = beside
     for j in range(U):
-        if j == i:
-            continue
-        across = at[j, 0] - x
-        up = at[j, 1] - y
-        square = across * across + up * up
-        if square < room * room:
-            return -1
-        if square < own[k - 1]:
-            place = k - 1
-            while place > 0 and square < own[place - 1]:
-                own[place] = own[place - 1]
-                own_near[place] = own_near[place - 1]
-                place -= 1
-            own[place] = square
-            own_near[place] = is_near[i, j]
-            if place == 0:
-                first = j
-        # The nearest of topic j without topic i: the last of these gives way to it.
-        listed = 0
-        for place in range(n):
-            other = nearest[j, place]
-            if other == i or listed == k:
-                continue
-            listed += 1
-            if listed == k and square < squares[j, place]:
-                other = i
-            if is_near[j, other]:
-                total += 1
-    if lands[i] >= 0 and lands[first] != lands[i]:
+        n_too_close += distances[j] < room * room
+        total += gains[j] * (distances[j] < reaches[j])
+    if n_too_close > 0 or total + k <= now:
         return -1
-    for place in range(k):
-        if own[place] < np.inf and own_near[place]:
-            total += 1
+    own = np.empty(k, gains.dtype)
+    list_smallest(distances, own, np.empty(k))
+    if lands[i] >= 0 and lands[own[0]] != lands[i]:
+        return -1
+    for other in own:
+        total += is_near[i, other]
     return total
 
 
@@ -282,7 +327,11 @@ def best_move(
 
     It goes towards the mean of its first near topics, or around one of them, or a little aside.
     """
-    k = near.shape[1]
+    U, k = near.shape
+    reaches = np.empty(U)
+    gains = np.empty(U, near.dtype)
+    distances = np.empty(U)
+    beside = kept_beside(i, is_near, nearest, squares, reaches, gains)
     x = at[i, 0]
     y = at[i, 1]
     best = 0.0
@@ -314,7 +363,20 @@ def best_move(
                 radius = 1.2 * room * (1 + turn // TURNS)
                 new_x = centre_x + radius * math.cos(angle)
                 new_y = centre_y + radius * math.sin(angle)
-            kept_then = kept_at(i, new_x, new_y, room, at, is_near, lands, nearest, squares)
+            kept_then = kept_at(
+                i,
+                new_x,
+                new_y,
+                room,
+                now,
+                at,
+                is_near,
+                lands,
+                beside,
+                reaches,
+                gains,
+                distances,
+            )
             if kept_then <= now:
                 continue
             length = math.sqrt((new_x - x) ** 2 + (new_y - y) ** 2)
@@ -335,10 +397,12 @@ def climb(
     U, k = near.shape
     nearest = np.empty((U, k + 1), near.dtype)
     squares = np.empty((U, k + 1))
+    distances = np.empty(U)
     gains = np.empty(U)
-    list_nearest(at, nearest, squares)
     now = 0
     for j in range(U):
+        list_squares(j, at[j, 0], at[j, 1], at, distances)
+        list_smallest(distances, nearest[j], squares[j])
         for place in range(k):
             if squares[j, place] < np.inf and is_near[j, nearest[j, place]]:
                 now += 1
@@ -360,7 +424,7 @@ def climb(
                 at[i, 0] = x
                 at[i, 1] = y
                 now = kept_then
-                list_nearest(at, nearest, squares)
+                list_nearest_again(i, at, nearest, squares, distances)
                 has_moved = True
         if not has_moved:
             break
