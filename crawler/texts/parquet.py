@@ -7,6 +7,7 @@ here needs pyarrow until a file is opened.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -52,6 +53,10 @@ BATCH = 32
 which is a page, they take as many times its size."""
 _MOST_ROWS = 1 << 40
 """The most rows of all files."""
+_OLDEST_PYARROW = (19, 0, 1)
+"""The oldest version of pyarrow that reads every file. Those before 19 take rows behind large pages
+for damaged ("Cannot shrink read buffer if buffered data remains"), 19.0.0 all rows of newer
+programs ("Repetition level histogram size mismatch")."""
 _ARROW_SCHEMA = b"ARROW:schema"
 """Under this name, Arrow's programs store types that are narrower than Parquet's. Categories of
 pandas would make a dictionary of all texts."""
@@ -146,11 +151,18 @@ class Group(NamedTuple):
 
 
 def check_pyarrow() -> None:
-    """Raise BadSource, which says how to install pyarrow, if it is not there."""
+    """Raise BadSource, which says how to install pyarrow, if it is not there, or too old."""
     try:
-        import pyarrow  # noqa: F401
+        import pyarrow
     except ImportError:
         raise BadSource(PARQUET.needed("reading a .parquet")) from None
+    version: str = pyarrow.__version__
+    numbers = tuple(map(int, re.findall(r"\d+", version)[:3]))
+    if numbers < _OLDEST_PYARROW:
+        oldest = ".".join(map(str, _OLDEST_PYARROW))
+        raise BadSource(
+            f"pyarrow {version} loses rows of some files: pip install 'pyarrow>={oldest}'"
+        )
 
 
 def read_footer(file: RowFile) -> bytes:

@@ -169,6 +169,10 @@ def test_what_is_wrong_is_one_line(cli, one_line, files, tmp_path, home, monkeyp
     renamed = tmp_path / "a.csv"
     renamed.write_bytes((files / "a.parquet").read_bytes())
     one_line(cli("train", "--texts", renamed), 2, "its name must end with .parquet")
+    with monkeypatch.context() as patched:
+        patched.setattr(pa, "__version__", "19.0.0")
+        told = "pyarrow 19.0.0 loses rows of some files: pip install 'pyarrow>=19.0.1'"
+        one_line(cli("train", "--texts", files), 2, told)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     one_line(cli("train", "--texts", files), 2, "needs pyarrow: ", "wikitopics[parquet]")
     assert not list(home.glob("*.db"))
