@@ -19,7 +19,7 @@ from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.rules import RateLimits, dump_limits, is_wikimedia
 from wikitopics.crawler.http.wire import Clock, JudgeRedirect, Reply, RequestBounds, Wanted
 from wikitopics.crawler.page import SourceInfo
-from wikitopics.crawler.source import Asked, Identity
+from wikitopics.crawler.source import Activity, Asked, Identity
 
 # Requests for ranges of a server's files, one at a time, and the possible faults of its replies.
 
@@ -192,6 +192,61 @@ def _another_range(reply: Reply) -> TransientError:
     return TransientError(f"{reply.url.host} sends a different range from the one requested")
 
 
+# The client for files on a server.
+
+
+def file_client(
+    host: str,
+    activity: Activity,
+    asked: Asked,
+    *,
+    what: str,
+    agreed_to: str,
+    contact: str | None,
+    agreed: bool,
+    limits_of: Callable[[str], RateLimits],
+    clock: Clock | None = None,
+    bounds: RequestBounds = LIMITS,
+) -> Client:
+    """A client for files on ``host``, and on the hosts to which it redirects.
+
+    what: what is there, in a message, with its verb
+    agreed_to: what the user has to agree to, unless the host is Wikimedia's; of any size, since the
+        size is known only later, and the user is not asked again
+    agreed: whether the user has agreed
+    limits_of: the limits for a host
+
+    Raises `ContactMissing` and `Unconfirmed`.
+    """
+    if contact and not is_wikimedia(host) and not agreed:
+        raise Unconfirmed(f"{what} at {host}, which is not Wikimedia's: {agreed_to}")
+    return Client(
+        limits_of(host),
+        activity,
+        version=asked.version,
+        contact=contact,
+        limits_of=lambda url: limits_of(url.host or ""),
+        budget_folder=asked.budget_folder,
+        clock=clock,
+        bounds=bounds,
+        judge_other_host=(lambda *_: None) if agreed else _asked_first(agreed_to),
+    )
+
+
+def _asked_first(agreed_to: str) -> JudgeRedirect:
+    """What raises `Unconfirmed`, with what the user has to agree to, for a redirect to another
+    host, unless both are Wikimedia's."""
+
+    def judge(reply: Reply, target: URL) -> None:
+        host = target.host or ""
+        if not (is_wikimedia(reply.url.host or "") and is_wikimedia(host)):
+            raise Unconfirmed(
+                f"{reply.url.host} redirects to {reply.quote(host, 100)}: {agreed_to}"
+            )
+
+    return judge
+
+
 # A dump's files on a server, whose first bytes are cached, and the chunks requested ahead.
 
 FIRST = 768 << 10
@@ -289,10 +344,6 @@ class Segment:
         return mapped[first : stop - self._start]
 
 
-AGREED_TO = "your contact is sent there, and the dump is read whatever its size"
-"""Agreement covers any size: the size is known only later, and the user is not asked again."""
-
-
 def format_size(size: int) -> str:
     """A number of bytes in words."""
     return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.1f} MB"
@@ -320,19 +371,17 @@ class RemoteDump(ShuffledDump):
         bounds: RequestBounds = LIMITS,
     ) -> None:
         super().__init__(identity, asked)
-        host = urls[0].host or ""
-        if contact and not is_wikimedia(host) and not agreed:
-            raise Unconfirmed(f"the dump is at {host}, which is not Wikimedia's: {AGREED_TO}")
-        self._client = Client(
-            limits_of(host),
+        self._client = file_client(
+            urls[0].host or "",
             self.activity,
-            version=asked.version,
+            asked,
+            what="the dump is",
+            agreed_to="your contact is sent there, and the dump is read whatever its size",
             contact=contact,
-            limits_of=lambda url: limits_of(url.host or ""),
-            budget_folder=asked.budget_folder,
+            agreed=agreed,
+            limits_of=limits_of,
             clock=clock,
             bounds=bounds,
-            judge_other_host=(lambda *_: None) if agreed else asked_first(AGREED_TO),
         )
         self._client.opening = True
         self._server = RangeServer(self._client)
@@ -441,17 +490,3 @@ class RemoteDump(ShuffledDump):
             request.cancel()
         await asyncio.gather(*requests, return_exceptions=True)
         await self._client.close()
-
-
-def asked_first(agreed_to: str) -> JudgeRedirect:
-    """What raises `Unconfirmed`, with what the user has to agree to, for a redirect to another
-    host, unless both are Wikimedia's."""
-
-    def judge(reply: Reply, target: URL) -> None:
-        host = target.host or ""
-        if not (is_wikimedia(reply.url.host or "") and is_wikimedia(host)):
-            raise Unconfirmed(
-                f"{reply.url.host} redirects to {reply.quote(host, 100)}: {agreed_to}"
-            )
-
-    return judge

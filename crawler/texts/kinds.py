@@ -210,11 +210,12 @@ class Texts(PageKind):
 
 def _open_parquet(identity: Identity, asked: Asked, held_out: int | None) -> Source:
     """The source of the documents in Parquet files."""
-    from wikitopics.crawler.texts.parquet import ColumnNames, local_rows, pyarrow
+    from wikitopics.crawler.texts.parquet import check_pyarrow, local_rows
+    from wikitopics.crawler.texts.parquet_columns import ColumnNames
     from wikitopics.crawler.texts.parquet_remote import RemoteParquet
     from wikitopics.crawler.texts.parquet_source import ParquetTexts
 
-    pyarrow()  # raises if it is not installed
+    check_pyarrow()
     names = ColumnNames(
         identity.get(COLUMN.name),
         identity.get(TITLE_COLUMN.name),

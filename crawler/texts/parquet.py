@@ -7,10 +7,10 @@ here needs pyarrow until a file is opened.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -19,6 +19,7 @@ from wikitopics.crawler.file_source import Say, first_and_more
 from wikitopics.crawler.page import Markup, Page, SourceInfo
 from wikitopics.crawler.texts.files import PARQUET as PARQUET_ENDING
 from wikitopics.crawler.texts.files import TextFile, printable, text_files
+from wikitopics.crawler.texts.parquet_columns import ColumnNames, Columns, columns_of, values_of
 from wikitopics.crawler.texts.parquet_pages import (
     LARGEST_PAGE,
     READ,
@@ -29,12 +30,9 @@ from wikitopics.crawler.texts.parquet_pages import (
     row_groups,
 )
 from wikitopics.crawler.texts.parquet_rows import RowBatch, Rows, as_bytes, strings_in
-from wikitopics.crawler.texts.records import lacks
 from wikitopics.extra import PARQUET
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from pyarrow.parquet import FileMetaData, ParquetFile
 
 MOST_FOOTER = 16 << 20
@@ -53,9 +51,24 @@ _PAGE_ROWS = 1024
 BATCH = 32
 """The most rows that are decoded together. If they all name one value of the file's dictionary,
 which is a page, they take as many times its size."""
+_MOST_ROWS = 1 << 40
+"""The most rows of all files."""
+_OLDEST_PYARROW = (19, 0, 1)
+"""The oldest version of pyarrow that reads every file. Those before 19 take rows behind large pages
+for damaged ("Cannot shrink read buffer if buffered data remains"), 19.0.0 all rows of newer
+programs ("Repetition level histogram size mismatch")."""
 _ARROW_SCHEMA = b"ARROW:schema"
 """Under this name, Arrow's programs store types that are narrower than Parquet's. Categories of
 pandas would make a dictionary of all texts."""
+
+
+class BadRows(Exception):
+    """The rest of a row group cannot be read."""
+
+    def __init__(self, row: int, why: str) -> None:
+        super().__init__(why)
+        self.row = row
+        """The first row of the rest, in the group."""
 
 
 class RowFile(Protocol):
@@ -111,27 +124,6 @@ class LocalRows:
 # The footer: what a file says of its row groups and columns.
 
 
-class Column(NamedTuple):
-    """A column that holds a part of each document."""
-
-    path: str
-    """Its name, with those of the columns around it: `a.b`."""
-    number: int
-    """Its number among the file's leaf columns."""
-
-
-class Columns(NamedTuple):
-    """The columns of a file that hold the parts of documents."""
-
-    text: Column
-    title: Column | None
-    id: Column | None
-
-    def paths(self) -> list[str]:
-        """The names of all, each once."""
-        return list(dict.fromkeys(column.path for column in self if column is not None))
-
-
 class Group(NamedTuple):
     """A row group."""
 
@@ -146,14 +138,31 @@ class Group(NamedTuple):
     title: Chunk | None
     id: Chunk | None
 
+    @property
+    def chunks(self) -> list[Chunk]:
+        """What is read of it for documents."""
+        return [chunk for chunk in (self.text, self.title, self.id) if chunk is not None]
 
-def pyarrow() -> Any:
-    """The package. Raises BadSource, which says how to install it."""
+    @property
+    def page_bytes(self) -> int:
+        """The bytes that a page of texts may have, unpacked, if pyarrow has written it."""
+        size = max(1, self.text.unpacked)
+        return min(size, _PAGE_ROWS * size // self.rows + 1)
+
+
+def check_pyarrow() -> None:
+    """Raise BadSource, which says how to install pyarrow, if it is not there, or too old."""
     try:
         import pyarrow
     except ImportError:
         raise BadSource(PARQUET.needed("reading a .parquet")) from None
-    return pyarrow
+    version: str = pyarrow.__version__
+    numbers = tuple(map(int, re.findall(r"\d+", version)[:3]))
+    if numbers < _OLDEST_PYARROW:
+        oldest = ".".join(map(str, _OLDEST_PYARROW))
+        raise BadSource(
+            f"pyarrow {version} loses rows of some files: pip install 'pyarrow>={oldest}'"
+        )
 
 
 def read_footer(file: RowFile) -> bytes:
@@ -190,7 +199,7 @@ def _damaged_footer(name: str) -> BadSource:
 
 def metadata_of(footer: bytes, name: str) -> FileMetaData:
     """What a footer says. Raises BadSource."""
-    pyarrow()
+    check_pyarrow()
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
@@ -208,82 +217,6 @@ def metadata_of(footer: bytes, name: str) -> FileMetaData:
                 f"{name}: over {_MOST_ELEMENTS:,} row groups or columns: write it with fewer"
             ) from None
         raise _damaged_footer(name) from None
-
-
-_TEXTS = ("STRING", "NONE", "ENUM", "JSON", "UUID")
-"""What a column of bytes may mean whose values are texts; old programs do not say."""
-
-
-def _is_text(column: Any) -> bool:
-    return column.physical_type == "BYTE_ARRAY" and column.logical_type.type in _TEXTS
-
-
-def _is_whole_number(column: Any) -> bool:
-    is_stored_so = column.physical_type in ("INT32", "INT64")
-    return is_stored_so and column.logical_type.type in ("INT", "NONE")
-
-
-@dataclass(frozen=True)
-class ColumnNames:
-    """The columns that a user named; None: those usually called so."""
-
-    text: str | None = None
-    title: str | None = None
-    id: str | None = None
-    reads_ids: bool = True
-    """Whether documents have ids."""
-
-
-def columns_of(metadata: FileMetaData, names: ColumnNames, name: str) -> Columns:
-    """The columns of a file called ``name`` that hold the parts of documents. Raises BadSource if
-    there are none, naming those that there are."""
-    schema = metadata.schema
-    leaves = [schema.column(number) for number in range(len(schema.names))]
-    texts: dict[str, int] = {}
-    labels: dict[str, int] = {}
-    for number, leaf in enumerate(leaves):
-        if leaf.max_repetition_level:
-            continue  # a value for each element of a list
-        if _is_text(leaf):
-            texts.setdefault(leaf.path, number)
-        if _is_text(leaf) or _is_whole_number(leaf):
-            labels.setdefault(leaf.path, number)
-    text = _named(texts, names.text, ("text",))
-    if text is None:
-        wanted = names.text or "text"
-        if any(leaf.path == wanted or leaf.path.startswith(f"{wanted}.") for leaf in leaves):
-            of_lists = any(
-                leaf.max_repetition_level and leaf.path.startswith(f"{wanted}.") for leaf in leaves
-            )
-            tokens = "; lists of tokens are for `wikitopics.train`" if of_lists else ""
-            there = ", ".join(map(repr, texts))[:200] or "there are none"
-            raise NoColumn(
-                f"{name}: the column {wanted!r} does not hold texts{tokens}. Those that do: {there}"
-            )
-        raise NoColumn(f"{name}: {lacks('column', names.text, texts)}")
-    title = _named(labels, names.title, ("title",))
-    if title is None and names.title is not None:
-        raise NoColumn(f"{name}: {lacks('column', names.title, labels, '--title-column')}")
-    id = _named(labels, names.id, ("id", "url")) if names.reads_ids else None
-    if id is None and names.id is not None and names.reads_ids:
-        raise NoColumn(f"{name}: {lacks('column', names.id, labels, '--id-column')}")
-    columns = Columns(text, title, id)
-    paths = [leaf.path for leaf in leaves]
-    for path in columns.paths():
-        if paths.count(path) > 1:  # columns are read by their names
-            raise BadSource(f"{name}: several columns are called {path!r}; rename all but one")
-    return columns
-
-
-def _named(columns: dict[str, int], named: str | None, usual: Sequence[str]) -> Column | None:
-    """The column called ``named``; None: the first called as ``usual``, in upper or lower case."""
-    if named is not None:
-        return Column(named, columns[named]) if named in columns else None
-    for name in usual:
-        for path, number in columns.items():
-            if path.casefold() == name:
-                return Column(path, number)
-    return None
 
 
 # Files of rows, and reading one of their row groups from its start.
@@ -331,15 +264,17 @@ class ParquetRows:
     def _add(self, number: int, file: RowFile, footer: bytes, columns: Columns) -> None:
         self._columns.append(columns)
         self.firsts.append((self.rows, file.label))
-        for of_file, (rows, chunks) in enumerate(row_groups(footer)):
-            text, title, id = (column and chunks[column.number] for column in columns)
-            assert text is not None
+        for number_in_file, (rows, chunks) in enumerate(row_groups(footer)):
+            text = chunks[columns.text.number]
+            title = None if columns.title is None else chunks[columns.title.number]
+            id = None if columns.id is None else chunks[columns.id.number]
             if any(chunk.is_encrypted for chunk in (text, title, id) if chunk is not None):
                 raise _encrypted(file.name)
             if rows < 0 or text.unpacked < 0 or self.rows + rows > _MOST_ROWS:
                 raise ValueError("numbers that cannot be")
             if rows:
-                self.groups.append(Group(number, of_file, self.rows, rows, text, title, id))
+                group = Group(number, number_in_file, self.rows, rows, text, title, id)
+                self.groups.append(group)
             if len(self.groups) > MOST_GROUPS:
                 raise BadSource(f"{self.name}: over {MOST_GROUPS:,} row groups: write larger ones")
             self.rows += rows
@@ -362,17 +297,15 @@ class ParquetRows:
         total = 0
         for group in self.groups:
             with suppress(BadRows):
-                total += sum(stop - start for start, stop in self._spans(group))
+                spans = self._spans(group, group.chunks)
+                total += sum(stop - start for start, stop in spans)
         return total
 
-    def _spans(self, group: Group, *, only_ids: bool = False) -> list[tuple[int, int]]:
-        """The bytes of the columns of a row group that are read. Raises BadRows for a row group
-        that is outside the file."""
-        chunks = [group.id] if only_ids else [group.text, group.title, group.id]
+    def _spans(self, group: Group, chunks: Sequence[Chunk]) -> list[tuple[int, int]]:
+        """The bytes of these columns of a row group, each once. Raises BadRows if any are outside
+        the file."""
         spans = set()
         for chunk in chunks:
-            if chunk is None:
-                continue
             stop = chunk.start + chunk.packed
             if chunk.start < 0 or chunk.packed <= 0 or stop > self.files[group.file].size:
                 raise BadRows(0, "damaged")
@@ -399,11 +332,6 @@ class ParquetRows:
             f"{error.row:,} on; {group.rows - error.row:,} of {group.rows:,} rows are skipped"
         )
 
-    def page_bytes(self, group: Group) -> int:
-        """The bytes that a page of texts may have, unpacked, if pyarrow has written it."""
-        size = max(1, group.text.unpacked)
-        return min(size, _PAGE_ROWS * size // group.rows + 1)
-
     def has_ids(self) -> bool:
         """Whether any file has a column of ids."""
         return any(columns.id is not None for columns in self._columns)
@@ -413,75 +341,77 @@ class ParquetRows:
 
         Rows before the first are decoded, too. Raises BadRows at damage, and a CrawlerError.
         """
+        import numpy as np
+
         columns = self._columns[group.file]
-        for row, decoded in self._decoded(group, first):
-            texts = strings_in(_values(decoded, columns.text))
-            titles = None if columns.title is None else strings_in(_values(decoded, columns.title))
-            ids = None if columns.id is None else strings_in(_values(decoded, columns.id))
-            yield RowBatch(_counted_from(group.first + row, len(decoded)), texts, titles, ids)
+        for row, decoded in self._decoded(group, columns.paths(), group.chunks, first):
+            begin = group.first + row
+            numbers = np.arange(begin, begin + len(decoded), dtype=np.int64)
+            texts = strings_in(values_of(decoded, columns.text))
+            titles = columns.title and strings_in(values_of(decoded, columns.title))
+            ids = columns.id and strings_in(values_of(decoded, columns.id))
+            yield RowBatch(numbers, texts, titles, ids)
 
     def ids(self, group: Group) -> Iterator[list[bytes | None]]:
         """The ids of a group's rows in UTF-8, some at a time; none without a column of ids. Raises
         BadRows and a CrawlerError."""
         column = self._columns[group.file].id
-        if column is None:
+        if column is None or group.id is None:
             return
-        for _, decoded in self._decoded(group, 0, only_ids=True):
-            yield as_bytes(_values(decoded, column)).to_pylist()
+        for _, decoded in self._decoded(group, [column.path], [group.id]):
+            yield as_bytes(values_of(decoded, column)).to_pylist()
 
     def _decoded(
-        self, group: Group, first: int, *, only_ids: bool = False
+        self, group: Group, paths: Sequence[str], chunks: Sequence[Chunk], first: int = 0
     ) -> Iterator[tuple[int, Any]]:
-        """The columns of a group that are read, as record batches, each with the number of its
-        first row in the group."""
-        columns = self._columns[group.file]
-        paths = [columns.id.path] if only_ids and columns.id else columns.paths()
-        file = self.files[group.file]
+        """The columns ``paths`` of a group, which are in ``chunks``, as record batches, each with
+        the number of its first row in the group: from row ``first`` on."""
         metadata = self._metadata(group.file)
-        largest_page = _rounded(2 * self.page_bytes(group))
+        largest_page = _rounded(2 * group.page_bytes)
         row = first
         while True:
-            spans = self._spans(group, only_ids=only_ids)
-            read = file.reading(spans)
-
-            def counted(start: int, stop: int) -> bytes:
-                data = read(start, stop)  # noqa: B023 (each source has its own)
-                self.bytes_read += len(data)
-                return data
-
-            source = RowSource(
-                file.size,
-                counted,
-                [Pages(start, stop) for start, stop in spans],
-                largest_page,
-            )
+            source = self._source(group, chunks, largest_page)
             # Fewer rows together where pages are larger.
             together = max(1, BATCH * _USUAL_PAGE // largest_page)
-            at = 0
+            end = 0
             try:
                 opened = _opened(source, metadata)
                 for batch in opened.iter_batches(
                     together, [group.number], columns=paths, use_threads=False
                 ):
-                    begin = at
-                    at += len(batch)
-                    if at > row:
+                    begin = end
+                    end += len(batch)
+                    if end > row:
                         batch = batch.slice(max(0, row - begin))
                         yield row, batch
-                        row = at
+                        row = end
             except Exception as error:  # noqa: BLE001 (whatever a damaged file makes pyarrow raise)
                 cause = source.failure or error
                 if isinstance(cause, CrawlerError | TransientError):
                     raise cause from None
-                if isinstance(cause, PageOver) and cause.size <= LARGEST_PAGE:
-                    largest_page = _rounded(cause.size)
-                    continue
-                if isinstance(cause, PageOver):
+                if not isinstance(cause, PageOver):
+                    raise BadRows(row, "damaged") from None
+                if cause.size > LARGEST_PAGE:
                     raise BadRows(row, f"a page of over {LARGEST_PAGE >> 20} MB") from None
-                raise BadRows(row, "damaged") from None
+                largest_page = _rounded(cause.size)  # and all is decoded again
+                continue
             if row < group.rows:
                 raise BadRows(row, "damaged")
             return
+
+    def _source(self, group: Group, chunks: Sequence[Chunk], largest_page: int) -> RowSource:
+        """What pyarrow reads columns of a group from. Raises BadRows."""
+        file = self.files[group.file]
+        spans = self._spans(group, chunks)
+        read = file.reading(spans)
+
+        def counted(start: int, stop: int) -> bytes:
+            data = read(start, stop)
+            self.bytes_read += len(data)
+            return data
+
+        pages = [Pages(start, stop) for start, stop in spans]
+        return RowSource(file.size, counted, pages, largest_page)
 
 
 def local_rows(
@@ -493,26 +423,10 @@ def local_rows(
     return ParquetRows([LocalRows(file) for file in files], names, first_and_more(labels))
 
 
-class NoColumn(BadSource):
-    """A column that is wanted is not there."""
-
-
 def _rounded(page: int) -> int:
     """The bytes for which a reader is prepared that may meet a page of this many: a power of
     two, so that it is not made again for each page that is a little larger."""
     return min(LARGEST_PAGE, max(_USUAL_PAGE, 1 << (page - 1).bit_length()))
-
-
-class BadRows(Exception):
-    """The rest of a row group cannot be read."""
-
-    def __init__(self, row: int, why: str) -> None:
-        super().__init__(why)
-        self.row = row
-        """The first row of the rest, in the group."""
-
-
-_MOST_ROWS = 1 << 40
 
 
 def _opened(source: RowSource, metadata: FileMetaData) -> ParquetFile:
@@ -525,29 +439,3 @@ def _opened(source: RowSource, metadata: FileMetaData) -> ParquetFile:
         pre_buffer=False,
         buffer_size=READ,
     )
-
-
-def _values(batch: Any, column: Column) -> Any:
-    """The values of a column, which may be inside others."""
-    names = column.path.split(".")
-    for length in range(len(names), 0, -1):
-        name = ".".join(names[:length])
-        place = batch.schema.get_all_field_indices(name)
-        if place:
-            values = batch.column(place[0])
-            return _inner(values, names[length:])
-    raise ValueError(f"no column {column.path!r}")
-
-
-def _inner(values: Any, names: Sequence[str]) -> Any:
-    import pyarrow.compute as pc
-
-    for name in names:
-        values = pc.struct_field(values, [name])
-    return values
-
-
-def _counted_from(first: int, number: int) -> NDArray[np.int64]:
-    import numpy as np
-
-    return np.arange(first, first + number, dtype=np.int64)

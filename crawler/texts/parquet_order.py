@@ -101,7 +101,8 @@ class Sets:
 def groups_together(files: ParquetRows) -> int:
     """How many row groups a set has: the more, the smaller they and their pages are."""
     of_group = max(1, files.text_bytes // len(files.groups))
-    page = max(map(files.page_bytes, files.groups[:: max(1, len(files.groups) // PLACES)]))
+    sample = files.groups[:: max(1, len(files.groups) // PLACES)]
+    page = max(group.page_bytes for group in sample)
     fitting = min(TOGETHER, _PAGES_TOGETHER // page)
     if _MOST_TOGETHER // of_group < fitting:
         fitting = max(2, _MOST_TOGETHER // of_group)

@@ -10,6 +10,7 @@ page only after each 1024 rows."""
 READ = 256 << 10
 """The bytes of a file that are read at a time."""
 _HEADER = 8 << 10
+"""The bytes in which a page's header hardly ever fails to fit."""
 _LARGEST_HEADER = 1 << 20
 """The most bytes of a page's header; statistics with two values may be in it."""
 

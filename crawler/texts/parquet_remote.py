@@ -12,20 +12,19 @@ from yarl import URL
 
 from wikitopics.crawler.dumps.remote import (
     FIRST,
-    LIMITS,
     RangeServer,
     RemoteFile,
-    asked_first,
+    file_client,
     format_size,
 )
-from wikitopics.crawler.errors import CrawlerError, Unconfirmed
+from wikitopics.crawler.errors import CrawlerError
 from wikitopics.crawler.file_source import first_and_more
-from wikitopics.crawler.http.client import Client
-from wikitopics.crawler.http.rules import RateLimits, dump_limits, is_wikimedia
+from wikitopics.crawler.http.rules import RateLimits, dump_limits
 from wikitopics.crawler.http.wire import Clock
 from wikitopics.crawler.page import Markup, SourceInfo
 from wikitopics.crawler.source import Asked
-from wikitopics.crawler.texts.parquet import ColumnNames, ParquetRows, RowFile
+from wikitopics.crawler.texts.parquet import ParquetRows, RowFile
+from wikitopics.crawler.texts.parquet_columns import ColumnNames
 from wikitopics.crawler.texts.parquet_source import ParquetTexts
 
 _TAIL = 512 << 10
@@ -35,7 +34,6 @@ _WINDOW = 4 << 20
 DOWNLOAD = "download_bytes"
 """The key, in the identity of texts on a server, of the bytes that are read."""
 _STOPPED = "stopped while the texts were requested"
-_AGREED_TO = "your contact is sent there, and the texts are read whatever their size"
 
 
 class Windows:
@@ -185,21 +183,18 @@ class RemoteParquet(ParquetTexts):
             resuming=asked.resuming,
             compares_ids=False,  # the column would be requested twice
         )
-        host = urls[0].host or ""
-        if contact and not is_wikimedia(host) and not agreed:
-            raise Unconfirmed(f"the texts are at {host}, which is not Wikimedia's: {_AGREED_TO}")
         self._urls = urls
         self._names = names
-        self._client = Client(
-            limits_of(host),
+        self._client = file_client(
+            urls[0].host or "",
             self.activity,
-            version=asked.version,
+            asked,
+            what="the texts are",
+            agreed_to="your contact is sent there, and the texts are read whatever their size",
             contact=contact,
-            limits_of=lambda url: limits_of(url.host or ""),
-            budget_folder=asked.budget_folder,
+            agreed=agreed,
+            limits_of=limits_of,
             clock=clock,
-            bounds=LIMITS,
-            judge_other_host=(lambda *_: None) if agreed else asked_first(_AGREED_TO),
         )
         self._server = RangeServer(self._client, what="file")
         self._rows_of: list[RowFile] = []
@@ -221,6 +216,9 @@ class RemoteParquet(ParquetTexts):
         info = await super().open()
         self._client.opening = False
         return replace(info, identity={DOWNLOAD: self.bytes_to_read()})
+
+    def _tell_bytes(self) -> None:
+        """Do nothing: the client records what it receives."""
 
     async def close(self) -> None:
         """End the reading thread, and close the connections."""

@@ -72,6 +72,15 @@ class RowBatch(NamedTuple):
     def size(self) -> int:
         return sum(strings.size for strings in self[1:] if strings is not None)
 
+    def taken(self, places: NDArray[np.intp]) -> RowBatch:
+        """The rows at these places."""
+        return RowBatch(
+            self.numbers[places],
+            self.texts.taken(places),
+            self.titles and self.titles.taken(places),
+            self.ids and self.ids.taken(places),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Rows:
@@ -141,9 +150,8 @@ class Rows:
             for _ in range(number):
                 yield reason
         numbers = memoryview(self.numbers).cast("q").tolist()
-        nothing = repeat(b"", len(numbers))
-        titles = nothing if self.titles is None else self.titles.each()
-        ids = repeat(b"", len(numbers)) if self.ids is None else self.ids.each()
+        titles = _each(self.titles, len(numbers))
+        ids = _each(self.ids, len(numbers))
         firsts = [first for first, _ in self.files]
         rows = zip(numbers, self.texts.each(), titles, ids, strict=True)
         for number, data, title_data, id_data in rows:
@@ -173,6 +181,11 @@ class Rows:
                 markup=self.markup,
                 id=external_id,
             )
+
+
+def _each(strings: Strings | None, number: int) -> Iterator[bytes]:
+    """The titles or ids of so many rows, one by one; without any, all are empty."""
+    return repeat(b"", number) if strings is None else strings.each()
 
 
 def _joined(parts: Sequence[Strings | None], batches: Sequence[RowBatch]) -> Strings | None:

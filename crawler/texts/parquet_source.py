@@ -10,10 +10,11 @@ the files, or, if there are few row groups, from everywhere, for which all is de
 
 import time
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
+from typing import TYPE_CHECKING, NamedTuple
 
 from wikitopics.crawler.background import Background, in_thread
 from wikitopics.crawler.errors import BadPosition, BadSource
@@ -21,7 +22,7 @@ from wikitopics.crawler.markup.texts import noticing
 from wikitopics.crawler.page import Markup, Page, Skip, SourceInfo
 from wikitopics.crawler.rounds import PLACES, Round
 from wikitopics.crawler.source import Activity, Position, default_held_out, with_spare
-from wikitopics.crawler.texts.parquet import BATCH, BadRows, Group, LocalRows, ParquetRows
+from wikitopics.crawler.texts.parquet import BATCH, BadRows, Group, ParquetRows
 from wikitopics.crawler.texts.parquet_order import (
     TOGETHER,
     Sets,
@@ -30,6 +31,10 @@ from wikitopics.crawler.texts.parquet_order import (
     repeated_rows,
 )
 from wikitopics.crawler.texts.parquet_rows import RowBatch, Rows
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _STRETCH_ROWS = 1 << 16
 """The most rows of a stretch, which are mixed."""
@@ -42,6 +47,20 @@ FIRST_DOCUMENTS = 200
 """The documents looked at when the files are opened."""
 _MOST_WITHOUT = 10_000_000
 """The rows without a text after which the files are rejected."""
+
+
+class _Part(NamedTuple):
+    """The documents of a stretch, and where it lies in the source."""
+
+    jobs: Sequence[Rows]
+    here: dict[str, int]
+    """What of its position differs from that of other stretches."""
+    after: dict[str, int]
+    """The same for what follows it."""
+    rows_before: int
+    """How many rows are read before it; those held out count twice."""
+    rows_until: int
+    """How many are read when it ends."""
 
 
 class ParquetTexts:
@@ -78,7 +97,7 @@ class ParquetTexts:
         """The position before the first document, of a session that begins."""
         self._background: Background[Round] | None = None
         self._closed = False
-        self._without = 0
+        self._rows_without_text = 0
         """Rows without a text since the last one with a text."""
 
     async def open(self) -> SourceInfo:
@@ -102,9 +121,7 @@ class ParquetTexts:
         documents = files.rows - len(self._repeats)
         wanted = default_held_out(documents) if self._held_out is None else self._held_out
         self._start = {
-            "files": len(files.files),
-            "size": sum(file.size for file in files.files),
-            "footers": files.fingerprint,
+            **_state_of(files),
             "seed": self._seed,
             "first": min(with_spare(wanted), files.rows),
             "repeated": len(self._repeats),
@@ -114,7 +131,6 @@ class ParquetTexts:
 
     def _look_at_first(self, files: ParquetRows) -> None:
         """Read the first documents, which shows whether they can be read, and their markup."""
-
         first: Iterator[Page] = islice(files.pages(self._tell), FIRST_DOCUMENTS)
         if self._markup == "text":
             first = noticing(first, lambda page: page.text, self._tell)
@@ -166,45 +182,59 @@ class ParquetTexts:
                 raise self._changed(files)
         held = held_out_rows(files.groups, start["first"], start["seed"])
         sets = Sets.of(files.groups, start["together"], start["seed"])
+        parts = chain(
+            self._held_parts(files, held, position),
+            self._set_parts(files, sets, held, position),
+        )
         everything = files.rows + len(held)
         done = position.get("done", 0)
-        held_before = position.get("held", 0)
-        if "set" not in position and held:
-            for stop, rows in self._of_held(files, held, held_before):
-                after = {"held": stop} if stop < len(held) else {"set": 0, "step": 0}
-                yield Round(
-                    [partial(_ready, job) for job in rows],
-                    here={**start, "held": held_before},
-                    after={**start, **after},
-                    lap=(held_before / everything, stop / everything),
-                    done=done,
-                    seed=start["seed"],
-                )
-                held_before = stop
-                done = 0
-        number = position.get("set", 0)
+        for part in parts:
+            self._tell_bytes()
+            yield Round(
+                [partial(_ready, job) for job in part.jobs],
+                here={**start, **part.here},
+                after={**start, **part.after},
+                lap=(part.rows_before / everything, part.rows_until / everything),
+                done=done,
+                seed=start["seed"],
+            )
+            done = 0
+
+    def _held_parts(
+        self, files: ParquetRows, held: "array[int]", position: dict[str, int]
+    ) -> Iterator[_Part]:
+        """The documents to hold out, which come first."""
+        if "set" in position or not held:
+            return
+        first = position.get("held", 0)
+        for stop, jobs in self._of_held(files, held, first):
+            after = {"held": stop} if stop < len(held) else {"set": 0, "step": 0}
+            yield _Part(jobs, {"held": first}, after, first, stop)
+            first = stop
+
+    def _set_parts(
+        self, files: ParquetRows, sets: Sets, held: "array[int]", position: dict[str, int]
+    ) -> Iterator[_Part]:
+        """All other documents. Raises BadPosition."""
+        first_set = position.get("set", 0)
         step = position.get("step", 0)
-        if step and (number >= len(sets.sets) or step >= sets.steps(number)):
+        if step and (first_set >= len(sets.sets) or step >= sets.steps(first_set)):
             raise BadPosition
-        while number < len(sets.sets) and not self._closed:
-            for stop, rows in self._of_set(files, sets, number, step, held):
-                here = {"set": number, "step": step}
+        for number in range(first_set, len(sets.sets)):
+            if self._closed:
+                return
+            for stop, jobs in self._of_set(files, sets, number, step, held):
                 after = {"set": number, "step": stop}
                 if stop == sets.steps(number):
                     after = {"set": number + 1, "step": 0}
-                before = len(held) + sets.rows_until(number, step)
-                behind = len(held) + sets.rows_until(after["set"], after["step"])
-                yield Round(
-                    [partial(_ready, job) for job in rows],
-                    here={**start, **here},
-                    after={**start, **after},
-                    lap=(before / everything, behind / everything),
-                    done=done,
-                    seed=start["seed"],
+                yield _Part(
+                    jobs,
+                    here={"set": number, "step": step},
+                    after=after,
+                    rows_before=len(held) + sets.rows_until(number, step),
+                    rows_until=len(held) + sets.rows_until(after["set"], after["step"]),
                 )
                 step = stop
-                done = 0
-            number += 1
             step = 0
 
     def _checked(self, files: ParquetRows, position: dict[str, int]) -> dict[str, int]:
@@ -221,11 +251,7 @@ class ParquetTexts:
         for value in position.values():
             if type(value) is not int or not 0 <= value < 1 << 63:
                 raise BadPosition
-        now = {
-            "files": len(files.files),
-            "size": sum(file.size for file in files.files),
-            "footers": files.fingerprint,
-        }
+        now = _state_of(files)
         if any(position.get(key) != value for key, value in now.items()):
             raise self._changed(files)
         for key, largest in most.items():
@@ -247,7 +273,7 @@ class ParquetTexts:
     ) -> Iterator[tuple[int, list[Rows]]]:
         """The documents to hold out from the one of number ``first`` on, in stretches: each with
         the number after its last."""
-        stretch = _Stretch(self)
+        stretch = _Stretch(self.job)
         for group in files.groups:
             start = bisect_left(held, group.first)
             stop = bisect_left(held, group.first + group.rows)
@@ -265,15 +291,16 @@ class ParquetTexts:
                     rows = wanted[bisect_left(wanted, begin) : bisect_left(wanted, end)]
                     self._progress(files, end)
                     if rows:
-                        stretch.add(_kept(batch, rows), self._repeats)
+                        places = batch.numbers.searchsorted(rows)
+                        stretch.add(batch.taken(places), self._repeats)
                         start += len(rows)
                         if stretch.is_full:
                             yield start, stretch.jobs()
-                            stretch = _Stretch(self)
+                            stretch = _Stretch(self.job)
                     if end > last:
                         break
             except BadRows as error:
-                self.tell_bad(files, group, error)  # counted when the whole row group is read
+                self._tell(files.told(group, error))  # counted when the whole row group is read
         self.activity.waiting_for = None
         yield len(held), stretch.jobs()
 
@@ -294,8 +321,8 @@ class ParquetTexts:
         readers = []
         for index, group in enumerate(groups):
             row = BATCH * (turns + 1 if index < place else turns)
-            readers.append(_Reader(self, files, group, min(row, group.rows)))
-        stretch = _Stretch(self)
+            readers.append(_Reader(files, group, min(row, group.rows), self._tell))
+        stretch = _Stretch(self.job)
         steps = sets.steps(number)
         for step in range(first, steps):
             if self._closed:
@@ -307,15 +334,18 @@ class ParquetTexts:
             self._check_texts(files, batches, lost)
             if stretch.is_full or step == steps - 1:
                 yield step + 1, stretch.jobs()
-                stretch = _Stretch(self)
+                stretch = _Stretch(self.job)
 
     def _check_texts(self, files: ParquetRows, batches: Sequence[RowBatch], lost: int) -> None:
         """Raise BadSource if there have been no texts in very many rows. ``lost``: rows that are
         damaged."""
-        self._without += lost
+        self._rows_without_text += lost
         for batch in batches:
-            self._without = 0 if batch.texts.data else self._without + len(batch.numbers)
-        if self._without > _MOST_WITHOUT:
+            if batch.texts.data:
+                self._rows_without_text = 0
+            else:
+                self._rows_without_text += len(batch.numbers)
+        if self._rows_without_text > _MOST_WITHOUT:
             raise BadSource(f"{files.name}: no text in over {_MOST_WITHOUT:,} rows")
 
     def bytes_to_read(self) -> int:
@@ -323,67 +353,79 @@ class ParquetTexts:
         assert self._files is not None
         return self._files.packed_bytes()
 
-    def tell_bytes(self) -> None:
-        """Record how much has been read of files on this machine; a server's client does so
-        itself."""
+    def _tell_bytes(self) -> None:
+        """Record how much has been read of files on this machine."""
         assert self._files is not None
-        if all(isinstance(file, LocalRows) for file in self._files.files[:1]):
-            self.activity.bytes_read = self._files.bytes_read
+        self.activity.bytes_read = self._files.bytes_read
 
-    def rows(self, batches: Sequence[RowBatch], lost: Sequence[tuple[Skip, int]] = ()) -> Rows:
-        """A job of these rows."""
+    def job(self, batches: Sequence[RowBatch], lost: Sequence[tuple[Skip, int]]) -> Rows:
+        """A job of these rows; ``lost``: how many others are skipped, by reason."""
         assert self._files is not None
         return Rows.of(batches, self._files.firsts, self._before, self._markup, lost)
 
-    def tell_bad(self, files: ParquetRows, group: Group, error: BadRows) -> None:
-        """Tell that the rest of a row group cannot be read."""
-        self._tell(files.told(group, error))
+
+def _state_of(files: ParquetRows) -> dict[str, int]:
+    """What of a position changes when the files do."""
+    return {
+        "files": len(files.files),
+        "size": sum(file.size for file in files.files),
+        "footers": files.fingerprint,
+    }
 
 
 class _Reader:
-    """Reads a row group, `BATCH` rows at a time, from one of its rows on."""
+    """Reads a row group, `BATCH` rows at a time, from one of its rows on. ``tell``: is told of
+    damage."""
 
-    def __init__(self, source: ParquetTexts, files: ParquetRows, group: Group, row: int) -> None:
-        self._source = source
+    def __init__(
+        self, files: ParquetRows, group: Group, row: int, tell: Callable[[str], None]
+    ) -> None:
         self._files = files
         self._group = group
         self._row = row
-        self._batches: Iterator[RowBatch] | None = None
+        self._tell = tell
+        self._batches = files.batches(group, row)
         self._rest: RowBatch | None = None
+        """Rows that were decoded with those that were taken last."""
 
     def take(self) -> tuple[list[RowBatch], int]:
         """(the next rows, how many of those that would follow are damaged)."""
         wanted = min(BATCH, self._group.rows - self._row)
         self._row += wanted
         taken: list[RowBatch] = []
-        if self._batches is None:
-            self._batches = self._files.batches(self._group, self._row - wanted)
         while wanted:
-            batch = self._rest
-            self._rest = None
-            try:
-                batch = batch or next(self._batches, None)
-            except BadRows as error:
-                self._source.tell_bad(self._files, self._group, error)
-                batch = None
+            batch = self._next()
             if batch is None:
-                self._batches = iter(())
                 break
             size = len(batch.numbers)
             if size > wanted:
-                self._rest = _kept(batch, batch.numbers[wanted:].tolist())
-                batch = _kept(batch, batch.numbers[:wanted].tolist())
+                self._rest = batch.taken(_places(wanted, size))
+                batch = batch.taken(_places(0, wanted))
                 size = wanted
             taken.append(batch)
             wanted -= size
         return taken, wanted
 
+    def _next(self) -> RowBatch | None:
+        """The rows that were decoded next; None from damage on."""
+        rest = self._rest
+        self._rest = None
+        if rest is not None:
+            return rest
+        try:
+            return next(self._batches, None)
+        except BadRows as error:
+            self._tell(self._files.told(self._group, error))
+            return None
+
 
 class _Stretch:
-    """The rows of a stretch, as they come."""
+    """The rows of a stretch, as they come. ``job``: makes a job of some of them."""
 
-    def __init__(self, source: ParquetTexts) -> None:
-        self._source = source
+    def __init__(
+        self, job: Callable[[Sequence[RowBatch], Sequence[tuple[Skip, int]]], Rows]
+    ) -> None:
+        self._job = job
         self._jobs: list[Rows] = []
         self._batches: list[RowBatch] = []
         self._lost: dict[Skip, int] = {}
@@ -417,7 +459,7 @@ class _Stretch:
 
     def _end_job(self) -> None:
         if self._batches or self._lost:
-            self._jobs.append(self._source.rows(self._batches, tuple(self._lost.items())))
+            self._jobs.append(self._job(self._batches, tuple(self._lost.items())))
         self._batches = []
         self._lost = {}
         self._job_rows = 0
@@ -426,33 +468,28 @@ class _Stretch:
     def jobs(self) -> list[Rows]:
         """All rows as jobs."""
         self._end_job()
-        self._source.tell_bytes()
         return self._jobs
 
 
 def _without(batch: RowBatch, numbers: "array[int]") -> RowBatch:
     """The rows but those with these numbers, which ascend."""
-    begin = int(batch.numbers[0]) if len(batch.numbers) else 0
-    end = int(batch.numbers[-1]) + 1 if len(batch.numbers) else 0
-    start = bisect_left(numbers, begin)
-    stop = bisect_left(numbers, end)
-    if start == stop:
-        return batch
-    left_out = set(numbers[start:stop])
-    return _kept(batch, [number for number in batch.numbers.tolist() if number not in left_out])
-
-
-def _kept(batch: RowBatch, numbers: Sequence[int]) -> RowBatch:
-    """The rows with these numbers, which it has, in ascending order."""
     import numpy as np
 
-    places = np.searchsorted(batch.numbers, np.asarray(numbers, np.int64))
-    return RowBatch(
-        batch.numbers[places],
-        batch.texts.taken(places),
-        batch.titles and batch.titles.taken(places),
-        batch.ids and batch.ids.taken(places),
-    )
+    if not len(batch.numbers):
+        return batch
+    start = bisect_left(numbers, int(batch.numbers[0]))
+    stop = bisect_right(numbers, int(batch.numbers[-1]))
+    if start == stop:
+        return batch
+    are_kept = np.isin(batch.numbers, numbers[start:stop], invert=True)
+    return batch.taken(np.flatnonzero(are_kept))
+
+
+def _places(start: int, stop: int) -> "NDArray[np.intp]":
+    """All places from ``start`` to before ``stop``."""
+    import numpy as np
+
+    return np.arange(start, stop)
 
 
 async def _ready(job: Rows) -> Rows:

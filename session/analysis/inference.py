@@ -73,19 +73,6 @@ def words_of(vocabulary: Vocabulary, texts: Iterable[str]) -> list[Counted]:
         raise BadUsage(str(error)) from None
 
 
-def proportions(
-    reader: SessionReader,
-    model: str,
-    vocabulary: Vocabulary,
-    texts: Iterable[str],
-) -> tuple[list[Counted], NDArray[np.float32]]:
-    """The known words of each text, and its proportions by this model at the last commit, (D,
-    K)."""
-    counted = words_of(vocabulary, texts)
-    reader.check_trained()
-    return counted, theta_of(saved_model(reader, model), counted)
-
-
 def theta_of(model: OnlineModel, counted: Sequence[Counted]) -> NDArray[np.float32]:
     """(D, K) the proportions by this model of texts whose words are ``counted``. Raises
     `SessionError`."""

@@ -14,7 +14,8 @@ from wikitopics.crawler.page import Markup, Page, SourceInfo
 from wikitopics.crawler.source import Source, Stretch
 from wikitopics.crawler.texts.documents import TextFiles
 from wikitopics.crawler.texts.files import are_parquet, ending
-from wikitopics.crawler.texts.parquet import ColumnNames, local_rows
+from wikitopics.crawler.texts.parquet import local_rows
+from wikitopics.crawler.texts.parquet_columns import ColumnNames
 from wikitopics.crawler.texts.records import Contents, Document, plain_texts
 from wikitopics.session.errors import BadUsage, Say, os_error_as
 from wikitopics.session.options import HELD_OUT, PASSES, VOCAB_ARTICLES

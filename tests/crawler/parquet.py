@@ -7,7 +7,8 @@ import pytest
 
 from wikitopics.crawler.page import Page, SourceInfo
 from wikitopics.crawler.texts.files import text_files
-from wikitopics.crawler.texts.parquet import ColumnNames, LocalRows, ParquetRows
+from wikitopics.crawler.texts.parquet import LocalRows, ParquetRows
+from wikitopics.crawler.texts.parquet_columns import ColumnNames
 from wikitopics.crawler.texts.parquet_source import ParquetTexts
 
 

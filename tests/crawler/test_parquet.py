@@ -62,8 +62,12 @@ def test_files_are_read_however_they_are_written(tmp_path, compression, version)
 )
 def test_texts_may_be_of_any_type_of_text(tmp_path, type):
     plain = pa.array(["one text", None, "another text", "one text"])
-    made = pa.table({"Text": plain.cast(type), "ID": pa.array([7, 8, None, 2**62])})
-    found, _ = pages(write(tmp_path / "a.parquet", made))
+    ids = pa.array([7, 8, None, 2**62])
+    try:
+        path = write(tmp_path / "a.parquet", pa.table({"Text": plain.cast(type), "ID": ids}))
+    except pa.ArrowNotImplementedError:
+        pytest.skip(f"pyarrow {pa.__version__} writes no {type}")
+    found, _ = pages(path)
     assert [(page.page_id, page.text, page.id) for page in found] == [
         (1, "one text", "7"),
         (3, "another text", ""),

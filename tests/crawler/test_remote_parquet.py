@@ -9,7 +9,7 @@ from tests.crawler.parquet import in_small_steps, read, source_of, table, write 
 from wikitopics.crawler.errors import BadSource, ContactMissing, CrawlerError, Unconfirmed
 from wikitopics.crawler.source import Asked
 from wikitopics.crawler.texts.kinds import TEXTS, Texts
-from wikitopics.crawler.texts.parquet import ColumnNames
+from wikitopics.crawler.texts.parquet_columns import ColumnNames
 from wikitopics.crawler.texts.parquet_remote import DOWNLOAD, RemoteParquet, Windows
 
 pytestmark = [pytest.mark.interop, pytest.mark.usefixtures("in_small_steps")]

@@ -200,6 +200,17 @@ def put_json(value: object) -> None:
         out.write(json.dumps(value) + "\n")
 
 
+def put_json_array(values: Iterable[object]) -> None:
+    """Print an array of JSON, one of its values a line, each as it comes."""
+    before = "["
+    for value in values:
+        with standard_output() as out:
+            out.write(before + json.dumps(value))
+        before = ",\n"
+    with standard_output() as out:
+        out.write("]\n" if before != "[" else "[]\n")
+
+
 def objects(
     columns: str | Sequence[str], rows: Iterable[Sequence[object]]
 ) -> list[dict[str, object]]:

@@ -4,8 +4,9 @@ import contextlib
 import gc
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -18,12 +19,13 @@ from wikitopics.cli.output import (
     objects,
     put_document,
     put_json,
+    put_json_array,
     put_line,
     put_marked,
     say,
     unless_none,
 )
-from wikitopics.crawler.texts.kinds import MARKUP
+from wikitopics.crawler.texts.kinds import COLUMN, ID_COLUMN, MARKUP
 from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.options import LINKS, PASSES, TOKENS
 from wikitopics.session.paths import command
@@ -33,8 +35,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from wikitopics.crawler.page import Markup
+    from wikitopics.crawler.page import Markup, Page
+    from wikitopics.crawler.texts.parquet_columns import ColumnNames
+    from wikitopics.model import OnlineModel
     from wikitopics.session.analysis.find import Found
+    from wikitopics.session.records import TopicRow
     from wikitopics.session.storage.reader import SessionReader
     from wikitopics.vocab.counting import Counted
 
@@ -43,12 +48,16 @@ _MOST = 32 * 2**20
 _UNREADABLE = 0.3
 """The share of characters that are not UTF-8 above which a file is taken to be binary. A text in
 Latin-1, of whose letters one in ten may be accented, is far below it."""
+_ROWS = 256
+"""The most rows whose proportions are inferred together."""
+_CHARACTERS = 8 << 20
+"""The characters after which they are inferred though there are fewer."""
 EXCERPT = 80
 """The most characters of a text that stand below its title."""
 
 
 class Inferred(NamedTuple):
-    """What was inferred of one file."""
+    """What was inferred of one text."""
 
     words: int
     known: int
@@ -62,29 +71,45 @@ class Inferred(NamedTuple):
 @click.command(cls=Command)
 @click.argument("files", metavar="[FILE]…", nargs=-1, type=click.Path())
 @options.take(MARKUP, help=f"{MARKUP.help} Default: as in the session's own texts.")
+@options.take(COLUMN, help="The column of a .parquet that holds the texts (default: text).")
+@options.take(
+    ID_COLUMN,
+    help="The column of a .parquet that holds the texts' ids (default: id, otherwise url).",
+)
 @options.of_model
 @options.json_option
 def infer(
     files: tuple[str, ...],
     markup: "Markup | None",
+    text_column: str | None,
+    id_column: str | None,
     model: str | None,
     session: str,
     as_json: bool,
 ) -> None:
     """Infer the topic proportions of any text.
 
-    Each FILE is one text; without FILE, the text is read from standard input. A session of links
-    (--tokens links) takes wikitext or HTML.
+    Each FILE is one text, but each row of a .parquet, also of those in a folder; without FILE, the
+    text is read from standard input. A session of links (--tokens links) takes wikitext or HTML.
 
     Examples:
       wikitopics infer essay.txt
+      wikitopics infer reviews.parquet --text-column review --json
       wikitopics infer --session links page.html
       pbpaste | wikitopics infer --json
     """
     from wikitopics.crawler.texts.files import JSON_LINES, TABLES, ending
-    from wikitopics.session.wording import in_line
+    from wikitopics.crawler.texts.parquet_columns import ColumnNames
 
     files = files or ("-",)
+    n_with_rows = sum(map(_has_rows, files))
+    if n_with_rows:
+        if n_with_rows < len(files):
+            raise BadUsage("Parquet files and other files: give one kind at a time")
+        _put_rows(files, ColumnNames(text_column, id=id_column), markup, model, session, as_json)
+        return
+    if text_column or id_column:
+        raise BadUsage("--text-column and --id-column are for Parquet files")
     with _uncollected(), options.reading(session) as reader:
         name = reader.model_named(model)
         unit = reader.settings()[TOKENS]
@@ -101,16 +126,64 @@ def infer(
         put_json(objects("file words known model proportions", rows))
         return
     for file, text in zip(files, inferred, strict=True):
-        put_line(f"{_called(file)}: {text.known:,} of {text.words:,} {unit} known")
-        if not text.known:
-            continue
-        largest_first = (-text.theta).argsort(kind="stable")
-        for topic in largest_first[:8].tolist():
-            share = text.theta[topic]
-            if share >= 0.01:
-                row = topics.get(topic)
-                label = f"{row.name}: {in_line(word for word, _ in row.shown)}" if row else ""
-                put_line(f"  {share:6.1%}  {topic:4}  {label}")
+        _put_inferred(_called(file), text, unit, topics)
+
+
+def _has_rows(file: str) -> bool:
+    """Whether each row of a file, or of the files in a folder, is a text. Raises BadSource for a
+    folder with files of both kinds."""
+    from wikitopics.crawler.texts.files import PARQUET, are_parquet, ending
+
+    return are_parquet([file]) if os.path.isdir(file) else ending(file) == PARQUET
+
+
+def _put_rows(
+    files: Sequence[str],
+    names: "ColumnNames",
+    markup: "Markup | None",
+    model: str | None,
+    session: str,
+    as_json: bool,
+) -> None:
+    """Print what is inferred of each row of Parquet files, a few rows at a time."""
+    with options.reading(session) as reader:
+        name = reader.model_named(model)
+        unit = reader.settings()[TOKENS]
+        inferred = infer_rows(reader, name, files, names, markup)
+        if as_json:
+            put_json_array(
+                {
+                    "file": file,
+                    "row": page.page_id,
+                    "id": page.id,
+                    "words": text.words,
+                    "known": text.known,
+                    "model": name,
+                    "proportions": text.theta.tolist(),
+                }
+                for file, page, text in inferred
+            )
+            return
+        topics = {row.topic: row for row in reader.topics(name, 8)}
+        for file, page, text in inferred:
+            id = f" ({page.id})" if page.id else ""
+            _put_inferred(f"{file}, row {page.page_id:,}{id}", text, unit, topics)
+
+
+def _put_inferred(called: str, text: Inferred, unit: str, topics: "Mapping[int, TopicRow]") -> None:
+    """Print how many words of a text are known, and its leading topics."""
+    from wikitopics.session.wording import in_line
+
+    put_line(f"{called}: {text.known:,} of {text.words:,} {unit} known")
+    if not text.known:
+        return
+    largest_first = (-text.theta).argsort(kind="stable")
+    for topic in largest_first[:8].tolist():
+        share = text.theta[topic]
+        if share >= 0.01:
+            row = topics.get(topic)
+            label = f"{row.name}: {in_line(word for word, _ in row.shown)}" if row else ""
+            put_line(f"  {share:6.1%}  {topic:4}  {label}")
 
 
 @contextlib.contextmanager
@@ -136,24 +209,99 @@ def infer_files(
 
     Raises `SessionError` for a file that is not text, and if no word of any file is known.
     """
-    from wikitopics.session.analysis.inference import proportions, proses
-
-    texts = proses(reader, map(_read, files), markup)
-    vocabulary = reader.counter()
-    counted, theta = proportions(reader, model, vocabulary, texts)
-    known = [int(counts.sum()) for _, counts in counted]
-    if not any(known):
+    inferred = _Inference(reader, model, markup).of(map(_read, files))
+    if not any(text.known for text in inferred):
         contain = f"{_called(files[0])} contains" if len(files) == 1 else "these texts contain"
-        of_links = reader.settings()[TOKENS] == LINKS
-        what = "wikitext or HTML link to a title" if of_links else "word"
-        show = command("vocab show", reader.path)
-        raise SessionError(
-            f"{contain} no {what} of the session's vocabulary (`{show}` prints it; "
-            "`find` looks for words in titles, too)"
-        )
-    word_counts = map(vocabulary.n_words_in, texts)
-    each = zip(word_counts, known, theta, counted, strict=True)
-    return [Inferred(*inferred) for inferred in each]
+        raise _nothing_known(reader, contain)
+    return inferred
+
+
+def infer_rows(
+    reader: "SessionReader",
+    model: str,
+    files: Sequence[str],
+    names: "ColumnNames",
+    markup: "Markup | None" = None,
+) -> "Iterator[tuple[str, Page, Inferred]]":
+    """(the file or folder, the row, what is inferred of it), in the order of the files; rows
+    without a text are left out, which is told.
+
+    Raises BadSource for a file that is not Parquet, and at the end `SessionError` if no word of any
+    row is known.
+    """
+    from wikitopics.crawler.texts.parquet import local_rows
+
+    inference = _Inference(reader, model, markup)
+    any_is_known = False
+    for file in files:
+        rows = local_rows([file], names, say)
+        n_without_text = rows.rows
+        for pages in _portions(rows.pages(say)):
+            n_without_text -= len(pages)
+            inferred = inference.of(page.text for page in pages)
+            for page, text in zip(pages, inferred, strict=True):
+                any_is_known = any_is_known or text.known > 0
+                yield file, page, text
+        if n_without_text:
+            say(f"{file}: {n_without_text:,} of {rows.rows:,} rows have no text and are left out")
+    if not any_is_known:
+        raise _nothing_known(reader, "these texts contain")
+
+
+def _portions(pages: "Iterator[Page]") -> "Iterator[list[Page]]":
+    """The pages, some together: not too few, since many are inferred sooner than each alone, and
+    not too many for the memory."""
+    portion: list[Page] = []
+    size = 0
+    for page in pages:
+        portion.append(page)
+        size += len(page.text)
+        if len(portion) == _ROWS or size >= _CHARACTERS:
+            yield portion
+            portion = []
+            size = 0
+    if portion:
+        yield portion
+
+
+class _Inference:
+    """Infers topic proportions with a session's model, which is loaded once."""
+
+    def __init__(self, reader: "SessionReader", model: str, markup: "Markup | None") -> None:
+        self._reader = reader
+        self._name = model
+        self._markup = markup
+        self._vocabulary = reader.counter()
+
+    @cached_property
+    def _model(self) -> "OnlineModel":
+        from wikitopics.session.analysis.inference import saved_model
+
+        self._reader.check_trained()
+        return saved_model(self._reader, self._name)
+
+    def of(self, texts: Iterable[str]) -> list[Inferred]:
+        """What is inferred of each text."""
+        from wikitopics.session.analysis.inference import proses, theta_of, words_of
+
+        plain = proses(self._reader, texts, self._markup)
+        counted = words_of(self._vocabulary, plain)
+        known = [int(counts.sum()) for _, counts in counted]
+        theta = theta_of(self._model, counted)
+        word_counts = map(self._vocabulary.n_words_in, plain)
+        each = zip(word_counts, known, theta, counted, strict=True)
+        return [Inferred(*of_text) for of_text in each]
+
+
+def _nothing_known(reader: "SessionReader", contain: str) -> SessionError:
+    """The error for texts without any word of the vocabulary."""
+    of_links = reader.settings()[TOKENS] == LINKS
+    what = "wikitext or HTML link to a title" if of_links else "word"
+    show = command("vocab show", reader.path)
+    return SessionError(
+        f"{contain} no {what} of the session's vocabulary (`{show}` prints it; "
+        "`find` looks for words in titles, too)"
+    )
 
 
 def _called(file: str) -> str:
@@ -166,9 +314,7 @@ def _read(file: str) -> str:
     from wikitopics.session.storage.files import read_bounded, read_input
 
     if ending(file) == PARQUET:
-        raise BadUsage(
-            f"{file}: a Parquet file of many texts; in Python, session.infer takes its path"
-        )
+        raise BadUsage(f"{file}: a Parquet file of many texts; `infer` gives the topics of each")
     if file == "-" and sys.stdin.isatty():
         say("type or paste a text; Ctrl+D ends it")
     try:

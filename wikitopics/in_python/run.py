@@ -47,7 +47,7 @@ from wikitopics.in_python.words import (
 )
 from wikitopics.session import control
 from wikitopics.session.control import InMemoryTexts
-from wikitopics.session.errors import BadUsage, NoSession, SessionError, SessionInUse
+from wikitopics.session.errors import Advance, BadUsage, NoSession, SessionError, SessionInUse
 from wikitopics.session.options import HELD_OUT, NO_SNIPPETS, ON_END, PASSES, REPLICAS, SEED
 from wikitopics.session.paths import DEFAULT_SESSION, session_name
 from wikitopics.session.records import KNOWN_ID
@@ -60,6 +60,7 @@ from wikitopics.stored import StoredSession
 from wikitopics.stored.arguments import check_collection, given_flag, path_of, whole, wrong_type
 from wikitopics.stored.columns import columns_of, named_columns, opened_rows, paths_of
 from wikitopics.stored.given import Given
+from wikitopics.stored.progress_bars import following
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.vocabulary import VocabularyError
 
@@ -283,7 +284,8 @@ def train(
             usual = usual_recipe(digits=False, tokens=has_tokens)
             chooses_words = is_new or lang is not None or recipe != usual
             if words is None and chooses_words:
-                words = words_built(proses(), recipe)
+                with following(wanted=progress) as advance:
+                    words = words_built(_followed(proses(), number, advance), recipe)
                 request = request.giving(vocab=files.write(files.words, words.lines))
             if is_new and words is not None:
                 sizes = known_words(words, proses())
@@ -318,6 +320,13 @@ def train(
         for remark in _remarks(path, number, skipped_before):
             warnings.warn(remark, stacklevel=2)
     return StoredSession(path)
+
+
+def _followed(texts: Iterable[str], number: int, advance: Advance) -> Iterator[str]:
+    """The texts, while ``advance`` is told how many of the ``number`` have come."""
+    for done, text in enumerate(texts, start=1):
+        yield text
+        advance("texts read for the vocabulary", done, number)
 
 
 def vary_topics(

@@ -14,7 +14,8 @@ from wikitopics.crawler.file_source import silently
 from wikitopics.crawler.http.rules import is_address
 from wikitopics.crawler.texts.files import PARQUET, are_parquet, ending
 from wikitopics.crawler.texts.kinds import COLUMN, ID_COLUMN, TITLE_COLUMN
-from wikitopics.crawler.texts.parquet import ColumnNames, NoColumn, ParquetRows, local_rows
+from wikitopics.crawler.texts.parquet import ParquetRows, local_rows
+from wikitopics.crawler.texts.parquet_columns import ColumnNames, NoColumn
 from wikitopics.session.errors import SessionError
 
 _ARGUMENTS = {COLUMN: "text_column", TITLE_COLUMN: "titles", ID_COLUMN: "ids"}

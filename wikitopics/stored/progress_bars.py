@@ -43,10 +43,10 @@ def bar_of(unit: str, total: int, wanted: bool) -> Iterator[Callable[[], None]]:
 
 
 @contextmanager
-def following(delay: float = 2.0) -> Iterator[Advance]:
-    """Yield an `Advance` that shows a bar, if somebody can see it and the work is not done within
-    these seconds."""
-    tqdm = tqdm_if_seen(wanted=True)
+def following(delay: float = 2.0, *, wanted: bool = True) -> Iterator[Advance]:
+    """Yield an `Advance` that shows a bar, if one is wanted, somebody can see it, and the work is
+    not done within ``delay`` seconds."""
+    tqdm = tqdm_if_seen(wanted)
     if tqdm is None:
         yield unseen
         return

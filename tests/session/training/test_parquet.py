@@ -5,11 +5,13 @@ import sys
 
 import pytest
 
+from tests.clusters import kill
 from tests.crawler.dump_server import served
 from tests.crawler.dumps import german
 from tests.crawler.parquet import in_small_steps, write  # noqa: F401
 from tests.session.memory import in_order
 from tests.session.training.test_texts_source import MODEL, end_after_a_commit, stream_of, text
+from wikitopics.crawler.texts.parquet_source import ParquetTexts
 from wikitopics.session.storage.reader import SessionReader
 
 pytestmark = pytest.mark.interop
@@ -73,10 +75,77 @@ def test_passes_and_a_vocabulary_of_their_own(cli, counted_here, files, tmp_path
     assert "from 50 documents" in outcome.err
 
 
+def test_each_row_is_inferred(cli, counted_here, one_line, files, tmp_path, monkeypatch):
+    cli.ok("train", "--texts", files, "--passes", 1, *MODEL, "--articles", 100)
+    rows = cli.json("infer", files)
+    assert [row["row"] for row in rows] == list(range(1, 401))
+    assert (rows[6]["file"], rows[6]["id"]) == (str(files), "doc/7")
+    monkeypatch.setattr("wikitopics.cli.texts._ROWS", 7)
+    assert cli.json("infer", files) == rows
+    monkeypatch.setattr("wikitopics.cli.texts._CHARACTERS", 1)
+    single = tmp_path / "7.txt"
+    single.write_text(text(7))
+    (alone,) = cli.json("infer", single)
+    assert {key: rows[6][key] for key in ("words", "known", "proportions")} == {
+        key: alone[key] for key in ("words", "known", "proportions")
+    }
+    several = cli.json("infer", files / "b.parquet", files / "a.parquet")
+    assert [row["row"] for row in several] == [*range(1, 151), *range(1, 251)]
+    assert several[156]["proportions"] == rows[6]["proportions"]
+
+    made_of = pa.table({"body": [text(1), None, text(3)], "key": [10, 20, 30]})
+    other = write(tmp_path / "other.parquet", made_of)
+    outcome = cli.ok("infer", other, "--text-column", "body", "--id-column", "key")
+    assert f"{other}, row 3 (30): " in outcome.out
+    assert outcome.err == f"{other}: 1 of 3 rows have no text and are left out\n"
+    one_line(cli("infer", other), 2, "Name one with --text-column: 'body'")
+    one_line(cli("infer", other, "--text-column", "key"), 2, "does not hold texts")
+    one_line(cli("infer", files, single), 2, "give one kind at a time")
+    one_line(cli("infer", single, "--id-column", "key"), 2, "are for Parquet files")
+    (tmp_path / "empty").mkdir()
+    one_line(cli("infer", tmp_path / "empty"), 1, "a folder, not a regular file")
+    one_line(cli("infer", tmp_path / "none.parquet"), 2, "No such file")
+    one_line(cli("similar", other), 2, "`infer` gives the topics of each")
+    unknown = write(tmp_path / "unknown.parquet", pa.table({"text": ["qqq qqq"]}))
+    outcome = cli("infer", unknown)
+    assert (outcome.code, outcome.out) == (1, f"{unknown}, row 1: 0 of 2 words known\n")
+    assert "contain no word of the session's vocabulary" in outcome.err
+    damaged = tmp_path / "damaged.parquet"
+    damaged.write_bytes((files / "a.parquet").read_bytes()[:-100])
+    one_line(cli("infer", damaged), 2, "a Parquet file that is cut off")
+
+
+def test_a_cluster_learns_the_same_though_a_worker_is_killed(
+    cli, counted_here, files, dask, states, home, monkeypatch
+):
+    options = ("--texts", files, "--passes", 1, *MODEL)
+    cli.ok("train", *options, "--session", "here")
+    monkeypatch.setattr("wikitopics.session.training.cluster.FIRST_PATIENCE", 100)
+    dask.start_scheduler()
+    for _ in range(2):
+        dask.start_worker()
+    cli.ok("train", *options, "--session", "far", "--cluster", dask.address)
+
+    jobs = 0
+    job = ParquetTexts.job
+
+    def job_at_which_a_worker_is_killed(source, batches, lost):
+        nonlocal jobs
+        jobs += 1
+        if jobs == 12:
+            kill(dask.workers[0])
+        return job(source, batches, lost)
+
+    monkeypatch.setattr(ParquetTexts, "job", job_at_which_a_worker_is_killed)
+    cli.ok("train", *options, "--session", "killed", "--cluster", dask.address)
+    assert dask.workers[0].poll() is not None
+    for session in ("far", "killed"):
+        assert stream_of(home / f"{session}.db") == stream_of(home / "here.db")
+        assert states(home / f"{session}.db") == states(home / "here.db")
+
+
 def test_more_documents(cli, counted_here, one_line, files, tmp_path):
     cli.ok("train", "--texts", files, "--passes", 1, *MODEL, "--session", "s")
-    refused = cli("infer", files / "a.parquet", "--session", "s")
-    one_line(refused, 2, "in Python, session.infer takes its path")
     more = write(tmp_path / "more.parquet", made(range(350, 500)), group=20)
     cli.ok("train", "--texts", more, "--session", "s")
     status = cli.json("status", "--session", "s")
@@ -100,6 +169,10 @@ def test_what_is_wrong_is_one_line(cli, one_line, files, tmp_path, home, monkeyp
     renamed = tmp_path / "a.csv"
     renamed.write_bytes((files / "a.parquet").read_bytes())
     one_line(cli("train", "--texts", renamed), 2, "its name must end with .parquet")
+    with monkeypatch.context() as patched:
+        patched.setattr(pa, "__version__", "19.0.0")
+        told = "pyarrow 19.0.0 loses rows of some files: pip install 'pyarrow>=19.0.1'"
+        one_line(cli("train", "--texts", files), 2, told)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     one_line(cli("train", "--texts", files), 2, "needs pyarrow: ", "wikitopics[parquet]")
     assert not list(home.glob("*.db"))

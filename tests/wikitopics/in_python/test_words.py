@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import wikitopics as wt
-from tests.wikitopics.in_python.learning import WORDS, assert_nothing_is_left, learn
+from tests.wikitopics.in_python.learning import TEXTS, WORDS, assert_nothing_is_left, learn
+from tests.wikitopics.test_progress_bars import Bar
+from wikitopics.stored import progress_bars
 
 pytestmark = pytest.mark.filterwarnings("ignore:short texts")
 
@@ -61,3 +63,19 @@ def test_seeded_topics_come_first_and_have_their_names(path):
         learn(seeds=seeds, topics=1, replace=True)
     assert len(learn().topics()) == 3, "nothing was deleted"
     assert_nothing_is_left(path)
+
+
+def test_a_bar_shows_how_many_texts_were_read_for_the_words(path, monkeypatch):
+    bars = []
+
+    def bar(**properties):
+        bars.append(Bar(**properties))
+        return bars[-1]
+
+    monkeypatch.setattr("wikitopics.in_python.progress.tqdm_if_seen", lambda wanted: None)
+    monkeypatch.setattr(progress_bars, "tqdm_if_seen", lambda wanted: bar if wanted else None)
+    learn()
+    (of_words,) = bars
+    assert (of_words.n, of_words.total, of_words.closed) == (len(TEXTS), len(TEXTS), True)
+    learn(replace=True, progress=False)
+    assert len(bars) == 1

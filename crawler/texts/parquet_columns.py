@@ -1,0 +1,137 @@
+"""The columns of a Parquet file that hold the parts of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from wikitopics.crawler.errors import BadSource
+from wikitopics.crawler.texts.records import lacks
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import FileMetaData
+
+
+class NoColumn(BadSource):
+    """A column that is wanted is not there."""
+
+
+class Column(NamedTuple):
+    """A column that holds a part of each document."""
+
+    path: str
+    """Its name, with those of the columns around it: `a.b`."""
+    number: int
+    """Its number among the file's leaf columns."""
+
+
+class Columns(NamedTuple):
+    """The columns of a file that hold the parts of documents."""
+
+    text: Column
+    title: Column | None
+    id: Column | None
+
+    def paths(self) -> list[str]:
+        """The names of all, each once."""
+        return list(dict.fromkeys(column.path for column in self if column is not None))
+
+
+_TEXTS = ("STRING", "NONE", "ENUM", "JSON", "UUID")
+"""What a column of bytes may mean whose values are texts; old programs do not say."""
+
+
+def _is_text(column: Any) -> bool:
+    return column.physical_type == "BYTE_ARRAY" and column.logical_type.type in _TEXTS
+
+
+def _is_whole_number(column: Any) -> bool:
+    is_stored_so = column.physical_type in ("INT32", "INT64")
+    return is_stored_so and column.logical_type.type in ("INT", "NONE")
+
+
+@dataclass(frozen=True)
+class ColumnNames:
+    """The columns that a user named; None: those usually called so."""
+
+    text: str | None = None
+    title: str | None = None
+    id: str | None = None
+    reads_ids: bool = True
+    """Whether the column of ids is looked for, and read."""
+
+
+def columns_of(metadata: FileMetaData, names: ColumnNames, name: str) -> Columns:
+    """The columns of a file called ``name`` that hold the parts of documents. Raises BadSource:
+    `NoColumn` names those that are there."""
+    schema = metadata.schema
+    leaves = [schema.column(number) for number in range(len(schema.names))]
+    texts: dict[str, int] = {}
+    labels: dict[str, int] = {}
+    for number, leaf in enumerate(leaves):
+        if leaf.max_repetition_level:
+            continue  # a value for each element of a list
+        if _is_text(leaf):
+            texts.setdefault(leaf.path, number)
+        if _is_text(leaf) or _is_whole_number(leaf):
+            labels.setdefault(leaf.path, number)
+
+    def label(named: str | None, usual: Sequence[str], flag: str) -> Column | None:
+        column = _named(labels, named, usual)
+        if column is None and named is not None:
+            raise NoColumn(f"{name}: {lacks('column', named, labels, flag)}")
+        return column
+
+    text = _named(texts, names.text, ("text",))
+    if text is None:
+        raise NoColumn(f"{name}: {_without_text(leaves, names.text, texts)}")
+    title = label(names.title, ("title",), "--title-column")
+    id = label(names.id, ("id", "url"), "--id-column") if names.reads_ids else None
+    columns = Columns(text, title, id)
+    paths = [leaf.path for leaf in leaves]
+    for path in columns.paths():
+        if paths.count(path) > 1:  # columns are read by their names
+            raise BadSource(f"{name}: several columns are called {path!r}; rename all but one")
+    return columns
+
+
+def _without_text(leaves: Sequence[Any], named: str | None, texts: Collection[str]) -> str:
+    """What is wrong with a file without a column for the text; ``texts``: those that hold texts."""
+    wanted = named or "text"
+    inner = f"{wanted}."
+    found = [leaf for leaf in leaves if leaf.path == wanted or leaf.path.startswith(inner)]
+    if not found:
+        return lacks("column", named, texts)
+    is_list = any(leaf.max_repetition_level and leaf.path != wanted for leaf in found)
+    tokens = "; lists of tokens are for `wikitopics.train`" if is_list else ""
+    there = ", ".join(map(repr, texts))[:200] or "there are none"
+    return f"the column {wanted!r} does not hold texts{tokens}. Those that do: {there}"
+
+
+def _named(columns: dict[str, int], named: str | None, usual: Sequence[str]) -> Column | None:
+    """The column called ``named``; None: the first called as ``usual``, in upper or lower case."""
+    if named is not None:
+        return Column(named, columns[named]) if named in columns else None
+    for name in usual:
+        for path, number in columns.items():
+            if path.casefold() == name:
+                return Column(path, number)
+    return None
+
+
+def values_of(batch: Any, column: Column) -> Any:
+    """The values of a column in a record batch, where it may be inside others."""
+    import pyarrow.compute as pc
+
+    # A dot may also be a part of a name, so the longest name that is there is taken.
+    names = column.path.split(".")
+    for length in range(len(names), 0, -1):
+        places = batch.schema.get_all_field_indices(".".join(names[:length]))
+        if not places:
+            continue
+        values = batch.column(places[0])
+        for inner in names[length:]:
+            values = pc.struct_field(values, [inner])
+        return values
+    raise ValueError(f"no column {column.path!r}")
