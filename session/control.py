@@ -209,11 +209,11 @@ def ask(path: Path, **columns: bool) -> None:
     request_control(path, **columns)
 
 
-def write_report(path: Path, target: Path) -> str:
+def write_report(path: Path, target: Path, tell: errors.Say) -> str:
     """Write the report of a session in another process, and return its last message.
 
-    Drawing charts in a screen's own process would keep it from answering keys. Raises
-    `SessionError`.
+    Drawing charts in a screen's own process would keep it from answering keys. ``tell`` takes each
+    message, such as how far it is. Raises `SessionError`.
     """
     process = start_python(
         "wikitopics",
@@ -222,11 +222,15 @@ def write_report(path: Path, target: Path) -> str:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     )
-    _, messages = process.communicate()
-    _, _, last_message = messages.decode(errors="replace").strip().rpartition("\n")
+    message = ""
+    with process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            message = line.decode(errors="replace").strip() or message
+            tell(message)
     if process.returncode:
-        raise SessionError(last_message.removeprefix(MESSAGE))
-    return last_message
+        raise SessionError(message.removeprefix(MESSAGE))
+    return message
 
 
 def stop(path: Path, tell: errors.Say = lambda _: None) -> None:

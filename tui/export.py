@@ -106,7 +106,8 @@ class Export(Dialog[None]):
             if not target.name or (os.path.isdir(target) and FORMATS[form].folder is None):
                 raise BadUsage(f"name a file in the folder {target}")
             if table is REPORT:
-                work = partial(self._report, target.absolute())
+                loop = asyncio.get_running_loop()
+                work = partial(self._report, loop, target.absolute())
             else:
                 only_model = None if model == ALL_MODELS else model
                 work = partial(
@@ -167,9 +168,14 @@ class Export(Dialog[None]):
             message += f"; {licence.text}"
         return message
 
-    def _report(self, target: Path) -> str:
-        """Write the report and open it, in a thread; returns a message."""
-        message = write_report(self._path, target)
+    def _report(self, loop: asyncio.AbstractEventLoop, target: Path) -> str:
+        """Write the report and open it, in a thread beside the screen's ``loop``; returns a
+        message."""
+
+        def tell(message: str) -> None:
+            loop.call_soon_threadsafe(self.tell, message)
+
+        message = write_report(self._path, target, tell)
         if not open_page(target.as_uri()):
             message += "; no browser can be opened here"
         return message

@@ -83,6 +83,8 @@ TYPES: Mapping[str, type] = {
 }
 """The type of each column's values, besides None; a column's name has the same type in every
 table."""
+WRITTEN = "articles written"
+"""What is counted while rows of articles are written."""
 _BATCH_ROWS = 500
 _HISTORY_WORDS = 10
 """The number of words of each topic in the history."""
@@ -104,7 +106,7 @@ class ExportRequest:
     snippets: bool = False
     """Whether --snippets was given: without it, a table has no text of documents."""
     advance: Advance = unseen
-    """Is told how much has been read, where nothing is written until all has been."""
+    """Is told how many articles have been read or written, where there may be millions."""
 
 
 def has_ids(request: ExportRequest) -> bool:
@@ -285,12 +287,17 @@ def _with_roles(request: ExportRequest) -> bool:
     return request.everything
 
 
-def _least_articles(request: ExportRequest) -> int:
-    """One row for each trained article and model."""
+def _n_trained(request: ExportRequest) -> int:
+    """The trained articles that are kept; fewer, if not all held-out or skipped ones are."""
     reader = request.reader
     progress = reader.progress()
     others = progress.held_out + progress.skipped
-    return max(0, reader.n_articles() - others) * len(request.models)
+    return max(0, reader.n_articles() - others)
+
+
+def _least_articles(request: ExportRequest) -> int:
+    """One row for each trained article and model."""
+    return _n_trained(request) * len(request.models)
 
 
 def _always(request: ExportRequest) -> bool:
@@ -333,6 +340,8 @@ def _largest_topics(request: ExportRequest, *, with_snippet: bool) -> Iterator[B
         for place, model in enumerate(request.reader.models())
         if model in request.models
     ]
+    n = request.reader.n_articles() if request.everything else _n_trained(request)
+    written = 0
     for columns in request.reader.all_articles(trained_only=not request.everything):
         rows: list[Row] = []
         seqs, *_ = columns
@@ -357,6 +366,8 @@ def _largest_topics(request: ExportRequest, *, with_snippet: bool) -> Iterator[B
                 largest = (model, topic, shares[place], *optional, *named, *last)
                 rows.append((page_id, title, revision_id, words, *largest))
         yield list(zip(*rows, strict=True))
+        written += len(seqs)
+        request.advance(WRITTEN, written, n)
 
 
 def _proportions_matrix(request: ExportRequest) -> "Mapping[str, NDArray[Any]]":
@@ -406,6 +417,8 @@ def _proportions_of_blocks(request: ExportRequest) -> Iterator[Batch]:
     """One row for each recorded topic, ordered by article, and within an article by model."""
     proportions = TABLES["proportions"]
     optional = proportions.header(request)[len(proportions.columns) :]
+    n = request.reader.n_recorded(held_out=True)
+    written = 0
     for articles, recorded in request.reader.each_block(request.models):
         of_models = [
             (
@@ -435,6 +448,8 @@ def _proportions_of_blocks(request: ExportRequest) -> Iterator[Batch]:
                 for name, column in others.items():
                     column += [getattr(article, name)] * n_topics
         yield (page_ids, titles, models, topics, values, *others.values())
+        written += len(articles)
+        request.advance(WRITTEN, written, n)
 
 
 @table(

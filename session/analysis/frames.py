@@ -3,8 +3,8 @@ SciPy, and how its models compare."""
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from wikitopics.session.wording import APART, in_line
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Index, Series
+    from pandas.api.extensions import ExtensionArray
     from scipy.sparse import csr_array
 
     from wikitopics.session.analysis.described import Topic
@@ -38,6 +39,8 @@ _COLUMNS = ["topics", *_NUMBERS]
 """Of a table of models; it is narrow enough for a terminal."""
 _AT_ONCE = 2**15
 """The number of rows that are filled together."""
+_SORTED_TOGETHER = 2**18
+"""About how many articles are sorted together."""
 
 
 def as_csr(
@@ -92,7 +95,11 @@ def as_frame(
         raise BadUsage(NOTEBOOK.needed("proportions(frame=True)")) from None
     with reader.one_moment():
         matrix, page_ids = as_csr(reader, model, held_out=held_out, advance=advance)
-        rows, places, index = _rows(reader, page_ids, held_out=held_out)
+        told = None
+        if _have_ids(reader):
+            is_own = described(reader.settings().source).own
+            told = _told(reader, ["id"], trained_only=not (is_own or held_out), advance=advance)
+        rows, places, index = _rows(reader, page_ids, told)
     dense = np.full((len(rows), matrix.shape[1]), np.nan, np.float32)
     for start in range(0, len(rows), _AT_ONCE):
         some = places[start : start + _AT_ONCE]
@@ -104,29 +111,100 @@ def as_frame(
     return pd.DataFrame(dense, index=index, columns=topics, copy=False)
 
 
-def _rows(
-    reader: SessionReader, page_ids: NDArray[np.int64], *, held_out: bool
-) -> "tuple[NDArray[np.int64], NDArray[np.int64], Index | None]":
-    """((rows,) the page id of each row of `as_frame`; (rows,) where it is among ``page_ids``, those
-    of the recorded articles, -1 if it is not; its index, if that is another than page ids)."""
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What is known of all articles, each page once: of its newest reading."""
+
+    page_ids: NDArray[np.int64]
+    """(n,) ascending"""
+    columns: "dict[str, Series]"
+    """(n,) each: `id`, empty where there is none, `title`, or `snippet`, missing where none is
+    kept."""
+
+    def of_pages(self, name: str, page_ids: NDArray[np.int64]) -> "Series":
+        """A column of the articles with these page ids, all of which are known."""
+        column = self.columns[name]
+        if page_ids is self.page_ids:
+            return column
+        rows = np.minimum(np.searchsorted(self.page_ids, page_ids), max(len(column) - 1, 0))
+        return column.take(rows).reset_index(drop=True)
+
+
+def _told(
+    reader: SessionReader,
+    names: Sequence[str],
+    *,
+    trained_only: bool = False,
+    advance: Advance = unseen,
+) -> _Told:
+    """The columns of these names. ``advance``: is told how many articles have been read.
+
+    Pages are sorted in parts, from the first page ids to the last: so the texts of millions are
+    never in memory twice, as read and as sorted.
+    """
     import pandas as pd
 
-    is_own = described(reader.settings().source).own
+    some_pages = np.sort(reader.recorded_articles(held_out=True).page_ids)
+    ends = some_pages[_SORTED_TOGETHER::_SORTED_TOGETHER]
+    parts: list[list[tuple[NDArray[np.int64], DataFrame]]] = [[] for _ in range(len(ends) + 1)]
+    last = reader.last_seq()
+    for seqs, pages, ids, titles in reader.told(
+        ids="id" in names, titles="title" in names, trained_only=trained_only
+    ):
+        texts: dict[str, Sequence[str | None]] = {"id": ids, "title": titles}
+        if "snippet" in names:
+            texts["snippet"] = [text or None for text in reader.snippets_of(seqs)]
+        # As columns at once, which take less memory than Python's texts.
+        columns = pd.DataFrame({name: pd.array(texts[name], dtype="str") for name in names})
+        page_ids = np.array(pages, np.int64)
+        part_of = np.searchsorted(ends, page_ids, side="right")
+        for number in np.unique(part_of).tolist():
+            own = np.flatnonzero(part_of == number)
+            parts[number].append((page_ids[own], columns.take(own)))
+        advance("documents read", seqs[-1], last)
+    known = [np.empty(0, np.int64)]
+    found = [pd.DataFrame({name: pd.array([], dtype="str") for name in names})]
+    for part in parts:
+        if part:
+            page_ids, newest = _newest(np.concatenate([pages for pages, _ in part]))
+            known.append(page_ids)
+            found.append(pd.concat([columns for _, columns in part]).take(newest))
+            part.clear()
+    columns = pd.concat(found, ignore_index=True)
+    return _Told(np.concatenate(known), {name: columns[name] for name in names})
+
+
+def _newest(pages: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    """(the page ids, ascending; where each of them is last)."""
+    order = np.argsort(pages, kind="stable")
+    page_ids = np.unique(pages)
+    last = np.searchsorted(pages, page_ids, side="right", sorter=order) - 1
+    return page_ids, order[last]
+
+
+def _have_ids(reader: SessionReader) -> bool:
+    """Whether articles have ids of their own, or are the user's own documents, some of which may
+    have ids."""
+    return described(reader.settings().source).own or reader.has_ids()
+
+
+def _rows(
+    reader: SessionReader, page_ids: NDArray[np.int64], told: _Told | None
+) -> "tuple[NDArray[np.int64], NDArray[np.int64], Index | None]":
+    """((rows,) the page id of each row of `as_frame`; (rows,) where it is among ``page_ids``, those
+    of the recorded articles, -1 if it is not; its index, if that is another than page ids).
+
+    ``told``: with the ids of articles; None if they have none.
+    """
+    import pandas as pd
+
     places = np.arange(len(page_ids))
-    if not is_own and not reader.has_ids():
-        return page_ids, places, _restored(reader, [""] * len(page_ids))
-    pages: list[int] = []
-    ids: list[str | None] = []
-    for _, some_pages, *_, some_ids in reader.all_articles(trained_only=not (is_own or held_out)):
-        pages += some_pages
-        ids += some_ids
-    known, last = _last_rows(pages)
-    if is_own:
-        places = pd.Index(page_ids).get_indexer(known)
-        page_ids = known
-    rows = np.minimum(np.searchsorted(known, page_ids), max(len(known) - 1, 0))
-    labels = [ids[last[row]] or "" for row in rows.tolist()]
-    return page_ids, places, _restored(reader, labels)
+    if told is None:
+        return page_ids, places, _restored(reader, pd.Series([""] * len(page_ids), dtype="str"))
+    if described(reader.settings().source).own:
+        places = pd.Index(page_ids).get_indexer(told.page_ids)
+        page_ids = told.page_ids
+    return page_ids, places, _restored(reader, told.of_pages("id", page_ids))
 
 
 def documents(
@@ -150,17 +228,26 @@ def documents(
             shares[own] = np.maximum.reduceat(part.values(), part.indptr()[:-1])
             read += len(part)
             advance(TOPICS_READ, read, len(page_ids))
-        rows, places, index = _rows(reader, page_ids, held_out=True)
-        texts = _texts_of(reader, rows, titles=titles)
+        texts = ["title"] if titles else []
+        if reader.has_snippets():
+            texts.append("snippet")
+        names = [*texts, "id"] if _have_ids(reader) else texts
+        told = _told(reader, names, advance=advance) if names else None
+        rows, places, index = _rows(reader, page_ids, told if "id" in names else None)
         topics = described_topics(reader, model)
-    known = np.flatnonzero(places >= 0)
-    found = _described(largest[places[known]], shares[places[known]], topics)
-    # Rows are found by their places, not by their labels, since labels may repeat.
-    found = found.set_axis(known).reindex(range(len(rows))).assign(**texts)
+    # The place -1 is that of a document without proportions.
+    largest = np.append(largest, -1)[places]
+    shares = np.append(shares, np.float32(np.nan))[places]
+    found = _described(largest, shares, topics)
+    for name in texts:
+        assert told is not None
+        found[name] = told.of_pages(name, rows)
     return found.set_axis(pd.Index(rows, name="page_id") if index is None else index)
 
 
-def documents_of(reader: SessionReader, *, titles: bool = True) -> "DataFrame | None":
+def documents_of(
+    reader: SessionReader, *, titles: bool = True, advance: Advance = unseen
+) -> "DataFrame | None":
     """`page_id` and, with ``titles``, `title` of the user's own documents, with the rows and the
     index of `as_frame` (a plain one instead of page ids); None for other articles."""
     import pandas as pd
@@ -168,78 +255,28 @@ def documents_of(reader: SessionReader, *, titles: bool = True) -> "DataFrame | 
     with reader.one_moment():
         if not described(reader.settings().source).own:
             return None
-        pages: list[int] = []
-        names: list[str] = []
-        ids: list[str | None] = []
-        for _, some_pages, some_names, *_, some_ids in reader.all_articles(trained_only=False):
-            pages += some_pages
-            names += some_names if titles else ()
-            ids += some_ids
-        page_ids, last = _last_rows(pages)
-        index = _restored(reader, [ids[row] or "" for row in last])
-    columns: dict[str, object] = {"page_id": page_ids}
-    if titles:
-        columns["title"] = [names[row] for row in last]
-    return pd.DataFrame(columns, index=index)
+        told = _told(reader, ["title", "id"] if titles else ["id"], advance=advance)
+        index = _restored(reader, told.columns.pop("id"))
+    documents = pd.DataFrame({"page_id": told.page_ids, **told.columns})
+    return documents if index is None else documents.set_axis(index)
 
 
-def _last_rows(pages: Sequence[int] | NDArray[np.int64]) -> tuple[NDArray[np.int64], list[int]]:
-    """(the page ids, ascending; where each of them is last)."""
-    known = np.array(pages, np.int64)
-    order = np.argsort(known, kind="stable")
-    page_ids = np.unique(known)
-    last = np.searchsorted(known, page_ids, side="right", sorter=order) - 1
-    return page_ids, order[last].tolist()
-
-
-def _texts_of(
-    reader: SessionReader, page_ids: NDArray[np.int64], *, titles: bool
-) -> "dict[str, Series]":
-    """The columns of text of `documents`, for the articles with these page ids."""
-    import pandas as pd
-
-    columns: dict[str, list[Series]] = {}
-    if titles:
-        columns["title"] = []
-    if reader.has_snippets():
-        columns["snippet"] = []
-    if not columns:
-        return {}
-    pages: list[NDArray[np.int64]] = []
-    for seqs, some_pages, names, *_ in reader.all_articles(trained_only=False):
-        pages.append(np.array(some_pages, np.int64))
-        # As columns at once, which take less memory than Python's texts.
-        if "title" in columns:
-            columns["title"].append(pd.Series(names, dtype="str"))
-        if "snippet" in columns:
-            snippets = [text or None for text in reader.snippets_of(seqs)]
-            columns["snippet"].append(pd.Series(snippets, dtype="str"))
-    known, last = _last_rows(np.concatenate(pages))
-    rows = np.searchsorted(known, page_ids)
-    places = np.array(last)[np.minimum(rows, len(last) - 1)]
-    texts = {}
-    while columns:
-        name, parts = columns.popitem()
-        texts[name] = pd.concat(parts, ignore_index=True).take(places).reset_index(drop=True)
-        parts.clear()
-    return {name: texts[name] for name in reversed(texts)}
-
-
-def _restored(reader: SessionReader, labels: Sequence[str]) -> "Index | None":
-    """The index that a pandas Series had, otherwise the ids; None unless all have one."""
+def _restored(reader: SessionReader, labels: "Series") -> "Index | None":
+    """The index that a pandas Series had, otherwise the ids, ``labels``; None unless all have
+    one."""
     import pandas as pd
 
     kept_index = reader.index()
     # Documents that were added later may have other ids than the first ones.
     has_added = BEFORE in reader.settings().source_options
-    all_have_ids = all(labels)
+    all_have_ids = bool((labels != "").all())
     if kept_index is not None and (all_have_ids or not has_added):
         try:
-            return _index(labels, *kept_index)
+            return _index(labels.array, *kept_index)
         except (TypeError, ValueError, OverflowError):
             if not has_added:
                 raise Damaged("settings.index does not fit articles.id") from None
-    return pd.Index(labels, name="id") if all_have_ids else None
+    return pd.Index(labels.array, name="id") if all_have_ids else None
 
 
 def _described(
@@ -247,19 +284,19 @@ def _described(
 ) -> "DataFrame":
     """The columns that `documents` has of the largest topic of each article, and its proportion.
 
-    ``topics``: all of them, by number.
+    ``largest``: -1 for an article without topics. ``topics``: all of them, by number.
     """
     import pandas as pd
 
-    names = np.array([topic.name for topic in topics], object)
-    areas = np.array([topic.area for topic in topics], object)
-    area_names = np.array([topic.area_name for topic in topics], object)
+    def of_largest(values: Sequence[object], dtype: str) -> Any:
+        return pd.array(values, dtype=dtype).take(largest, allow_fill=True)
+
     columns = {
-        "topic": pd.array(largest, dtype="Int64"),
-        "name": names[largest],
+        "topic": of_largest([topic.number for topic in topics], "Int64"),
+        "name": of_largest([topic.name for topic in topics], "str"),
         "share": shares,
-        "area": pd.array(areas[largest], dtype="Int64"),
-        "area_name": area_names[largest],
+        "area": of_largest([topic.area for topic in topics], "Int64"),
+        "area_name": of_largest([topic.area_name for topic in topics], "str"),
     }
     return pd.DataFrame(columns)
 
@@ -317,7 +354,7 @@ def as_kept(index: "Index") -> dict[str, object] | None:
     return {"name": index.name, "dtype": str(index.dtype)}
 
 
-def _index(labels: Sequence[str], name: str | int | None, dtype: str) -> "Index":
+def _index(labels: "Sequence[str] | ExtensionArray", name: str | int | None, dtype: str) -> "Index":
     """The index with these labels. Raises ValueError or TypeError."""
     import pandas as pd
 

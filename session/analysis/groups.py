@@ -43,7 +43,7 @@ def by_group(
     except TypeError as error:  # values that cannot be compared, such as lists
         raise TypeError(f"groups: {error}") from None
     with reader.one_moment():
-        places = _placed(reader, "groups", values)
+        places = _placed(reader, "groups", values, advance)
         columns = _columns(reader, model, level)
         code_of = np.append(codes, -1)[places]  # the place -1 is that of the code -1
         has_documents = np.bincount(code_of + 1, minlength=len(labels) + 1)[1:] > 0
@@ -66,7 +66,7 @@ def over_time(
     """The mean proportions in each period; see `StoredSession.over_time`."""
     values = column_of("dates", dates)
     with reader.one_moment():
-        places = _placed(reader, "dates", values)
+        places = _placed(reader, "dates", values, advance)
         columns = _columns(reader, model, level)
         moments = _moments(values)
         used = moments.iloc[np.unique(places[places >= 0])].dropna()
@@ -147,11 +147,13 @@ def places_of_values(
     return places
 
 
-def _placed(reader: SessionReader, argument: str, values: pd.Series) -> NDArray[np.int64]:
+def _placed(
+    reader: SessionReader, argument: str, values: pd.Series, advance: Advance
+) -> NDArray[np.int64]:
     """(D,) the places of the values of the articles whose proportions are recorded."""
     reader.check_proportions()
     page_ids = reader.recorded_articles(held_out=True).page_ids
-    documents = documents_of(reader, titles=False)
+    documents = documents_of(reader, titles=False, advance=advance)
     called = noun(reader.settings().source)
     return places_of_values(argument, values, page_ids, documents, called)
 

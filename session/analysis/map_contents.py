@@ -293,7 +293,8 @@ def map_batches(
     whole = map_contents(reader, model, nothing, advance=advance)
 
     def batches() -> Iterator[Sequence[Sequence[object]]]:
-        for part in _told(reader, whole.map, np.arange(len(whole)), snippets=snippets):
+        rows = np.arange(len(whole))
+        for part in _told(reader, whole.map, rows, snippets=snippets, advance=advance):
             page_ids = np.array(part.page_ids, np.int64)
             known = replace(whole, rows=part.rows, page_ids=page_ids, titles=part.titles)
             columns: list[Sequence[object]] = [*known.columns()]

@@ -14,16 +14,21 @@ The whole texts are not kept, so `text` is a snippet: the first 300 characters.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from configparser import ConfigParser
 from itertools import pairwise
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
 from wikitopics.model.online import IN_USE
-from wikitopics.session.analysis.exports import ExportRequest, trained_model, underscored
-from wikitopics.session.analysis.frames import as_csr
+from wikitopics.session.analysis.exports import (
+    WRITTEN,
+    ExportRequest,
+    trained_model,
+    underscored,
+)
 from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.storage.counts import KeptCounts
 from wikitopics.session.storage.files import replacing_folder
@@ -51,43 +56,68 @@ def write_proxann(request: ExportRequest, path: Path) -> None:
     with replacing_folder(path, STEM) as folder:
         with reader.one_moment():
             beta = trained_model(request).topics().astype(np.float32)
-            matrix, page_ids = as_csr(reader, model, held_out=request.everything)
-            articles = reader.recorded_articles(held_out=request.everything)
-            snippets = dict(reader.each_snippet())
             topics = reader.topics(model)
             words = underscored(reader.vocabulary())
-        seqs = articles.seqs(np.arange(len(page_ids))).tolist()
-        shown = [row for row, seq in enumerate(seqs) if seq in snippets]
-        if len(shown) < 2 * DOCUMENTS_SHOWN:
+            np.save(folder / f"{STEM}.beta.npy", beta)
+            n_shown = _write_documents(request, folder, _tokens(reader, words))
+        if n_shown < 2 * DOCUMENTS_SHOWN:
             raise SessionError(
-                f"only {len(shown):,} documents have topics and a text, and ProxAnn needs at least "
+                f"only {n_shown:,} documents have topics and a text, and ProxAnn needs at least "
                 f"{2 * DOCUMENTS_SHOWN}"
             )
         left_out = [row.topic for row in topics if row.hidden or row.share <= IN_USE]
-        np.save(folder / f"{STEM}.beta.npy", beta)
-        shape = (len(shown), len(beta))
-        theta = np.lib.format.open_memmap(
-            folder / f"{STEM}.theta.npy", mode="w+", dtype=np.float32, shape=shape
-        )
-        for start in range(0, len(shown), _AT_ONCE):
-            part = matrix[shown[start : start + _AT_ONCE]].toarray()
-            theta[start : start + len(part)] = part / part.sum(axis=1, keepdims=True)
-        theta.flush()
         columns = {word: column for column, word in enumerate(words)}
         (folder / f"{STEM}.vocab.json").write_text(json.dumps(columns), encoding="utf-8")
-        tokens_of = _tokens(reader, words)
-        with (folder / f"{STEM}.corpus.jsonl").open("w", encoding="utf-8") as corpus:
-            for row in shown:
-                page_id = int(page_ids[row])
-                text = snippets[seqs[row]]
+        with (folder / f"{STEM}.conf").open("w", encoding="utf-8") as file:
+            _configuration(path.absolute(), len(beta), left_out).write(file)
+
+
+def _write_documents(request: ExportRequest, folder: Path, tokens_of: Mapping[int, str]) -> int:
+    """Write the proportions and texts of the documents that have both, some at a time, and return
+    how many these are."""
+    reader = request.reader
+    model = request.models[0]
+    K = reader.spec(model).topics
+    reader.check_proportions()
+    articles = reader.recorded_articles(held_out=request.everything)
+    n = len(articles.page_ids)
+    read = 0
+    n_shown = 0
+    with (
+        (folder / f"{STEM}.theta.npy").open("wb") as theta,
+        (folder / f"{STEM}.corpus.jsonl").open("w", encoding="utf-8") as corpus,
+    ):
+        _write_header(theta, (0, K))
+        for part in reader.each_part(model, held_out=request.everything):
+            rows = np.arange(read, read + len(part))
+            read += len(part)
+            texts = reader.snippets_of(articles.seqs(rows).tolist())
+            shown = np.flatnonzero([bool(text) for text in texts])
+            n_shown += len(shown)
+            of_part = np.zeros((len(part), K), np.float32)
+            owners = np.repeat(np.arange(len(part)), part.lengths)
+            of_part[owners, part.topics] = part.values()
+            of_shown = of_part[shown]
+            theta.write((of_shown / of_shown.sum(axis=1, keepdims=True)).tobytes())
+            page_ids = articles.page_ids[rows[shown]].tolist()
+            for row, page_id in zip(shown.tolist(), page_ids, strict=True):
                 record = {
                     "id": page_id,
-                    "text": text,
+                    "text": texts[row],
                     "tokenized_text": tokens_of.get(page_id, ""),
                 }
                 corpus.write(json.dumps(record) + "\n")
-        with (folder / f"{STEM}.conf").open("w", encoding="utf-8") as file:
-            _configuration(path.absolute(), len(beta), left_out).write(file)
+            request.advance(WRITTEN, read, n)
+        theta.seek(0)
+        _write_header(theta, (n_shown, K))
+    return n_shown
+
+
+def _write_header(file: BinaryIO, shape: tuple[int, int]) -> None:
+    """Write the header of an array of float32, which takes the same room for any number of rows."""
+    np.lib.format.write_array_header_1_0(
+        file, {"descr": "<f4", "fortran_order": False, "shape": shape}
+    )
 
 
 def _tokens(reader: SessionReader, words: Sequence[str]) -> dict[int, str]:

@@ -51,6 +51,8 @@ _TITLED = (
 articles have titles."""
 _AT_ONCE = 1000
 """The number of articles read at a time."""
+_MANY = 2**15
+"""The same where little of each is read."""
 _MOST_ALIKE = 5000
 """The most articles whose titles are compared with a mistyped one."""
 _LARGEST_ROW = 2**18
@@ -340,6 +342,26 @@ class ArticleReader(SnippetReader):
             seqs, page_ids, titles = zip(*rows, strict=True)
             yield seqs, page_ids, titles
             seq = seqs[-1]
+
+    def told(
+        self, *, ids: bool, titles: bool, trained_only: bool
+    ) -> Iterator[tuple[Sequence[int], Sequence[int], Sequence[str], Sequence[str]]]:
+        """(numbers, page ids, ids in their own collection, titles) of all articles in the order of
+        the stream, many at a time. Texts are empty unless they are wanted, and ids where there is
+        none."""
+        columns = {
+            "seq": PositiveCount,
+            "page_id": int,
+            "ifnull(id, '')" if ids else "'' AS id": Text,
+            f"{_TITLE} AS title" if titles else "'' AS title": Text,
+        }
+        which = "seq > ? AND role = 0" if trained_only else "seq > ?"
+        clause = f"WHERE {which} ORDER BY seq LIMIT {_MANY}"
+        last_seq = 0
+        while rows := self.select("articles", columns, clause, [last_seq], largest=_LARGEST_ROW):
+            seqs, page_ids, of_ids, of_titles = zip(*rows, strict=True)
+            yield seqs, page_ids, of_ids, of_titles
+            last_seq = seqs[-1]
 
     def texts_after(
         self, seq: int

@@ -292,12 +292,14 @@ class RecordedReader(ArticleReader):
     def each_block(
         self, models: Sequence[str]
     ) -> Iterator[tuple[list[ArticleRow], list[Proportions]]]:
-        """The articles of every block in the order of the stream, and their proportions in these
-        models."""
+        """The articles of every block in the order of the stream, without snippets, and their
+        proportions in these models."""
         for first, size in self.select("blocks", BLOCK, "ORDER BY first_seq", most=MOST_BLOCKS):
             last = first + size - 1
             with self.one_moment():
-                articles = self._articles("WHERE seq BETWEEN ? AND ? ORDER BY seq", [first, last])
+                articles = self._articles(
+                    "WHERE seq BETWEEN ? AND ? ORDER BY seq", [first, last], with_snippets=False
+                )
                 recorded = [self.proportions_of(model, first, size) for model in models]
             if len(articles) != size:
                 raise Damaged("blocks and articles do not match")

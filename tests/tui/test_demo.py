@@ -118,7 +118,7 @@ async def test_the_report_is_the_first_choice_and_tells_where_it_is(
 ):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
-        "wikitopics.tui.export.write_report", lambda path, target: f"wrote {target.name}"
+        "wikitopics.tui.export.write_report", lambda path, target, tell: f"wrote {target.name}"
     )
     monkeypatch.setattr("wikitopics.tui.export.open_page", lambda address: False)
     async with shown(live, size=(100, 30), words="LIVE") as (_, pilot):

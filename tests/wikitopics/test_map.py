@@ -47,7 +47,7 @@ def test_it_has_what_the_export_has(trained, cli):
 
 
 def test_articles_of_a_wiki_are_in_the_order_of_reading(trained, cli, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.analysis.frames.documents_of", lambda reader: None)
+    monkeypatch.setattr("wikitopics.session.analysis.frames.documents_of", lambda reader, **_: None)
     session = wt.open(trained)
     places = session.map()
     told = cli.rows("map")

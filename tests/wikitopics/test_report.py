@@ -18,6 +18,7 @@ from wikitopics.session.analysis.areas import Area, Branch
 from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.analysis.painted import PaintedText, PaintedWord
 from wikitopics.session.analysis.report.contents import ReportArticle, contents
+from wikitopics.session.control import write_report
 from wikitopics.session.escapes import visible
 from wikitopics.session.records import Curve, TopicEvent
 from wikitopics.session.storage.reader import SessionReader
@@ -680,3 +681,10 @@ def test_hostile_texts_do_nothing_in_a_browser(browser, tmp_path, hostile):
         != "rgb(255, 0, 0)"
     )
     assert run(browser, "return document.title") != "owned"
+
+
+def test_a_screen_that_has_the_report_written_is_told_what_it_says(trained, tmp_path):
+    told = []
+    message = write_report(trained, tmp_path / "it.html", told.append)
+    assert told[-1] == message
+    assert "wrote" in message

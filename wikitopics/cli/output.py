@@ -279,7 +279,7 @@ class ProgressLine:
         self._what = what
         self._total = total
         self._terminal = sys.stderr.isatty() and not escapes.is_dumb()
-        self._every = 0.2 if self._terminal else 30.0
+        self._every = 0.2 if self._terminal else 10.0
         self._next = time.monotonic() + self._every
         self._shown = False
 

@@ -377,7 +377,7 @@ class DocumentMethods(SessionFile):
         with self._open() as reader, following() as advance:
             name = reader.model_named(model)
             of_model = map_contents(reader, name, snippets=True, advance=advance)
-            documents = frames.documents_of(reader)
+            documents = frames.documents_of(reader, advance=advance)
         return MapFrame(of_model, documents, color)
 
     def counts(self) -> tuple[Minibatch, NDArray[np.int64]]:

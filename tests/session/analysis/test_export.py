@@ -310,3 +310,17 @@ def test_a_backup_that_fails_leaves_nothing(trained, tmp_path, monkeypatch):
     with pytest.raises(SessionError, match="No space left"):
         backup(trained, tmp_path / "copy.db")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "home"]
+
+
+@pytest.mark.parametrize("what", ["articles", "map", "proportions"])
+def test_rows_of_articles_say_how_many_of_all_are_written(trained, what):
+    told = []
+    with SessionReader(trained) as reader:
+        table = TABLES[what]
+        request = ExportRequest(
+            reader, table.models(reader, None), advance=lambda *progress: told.append(progress)
+        )
+        for piece in format_of(table, "csv").stream(table, request):
+            assert piece
+    _, done, total = told[-1]
+    assert 0 < done == total
