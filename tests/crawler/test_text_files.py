@@ -195,7 +195,9 @@ def test_ids_and_titles_have_columns_and_keys_of_their_own(tmp_path):
         ("r2", "r2"),
         ("", "a.jsonl:2"),
     ]
-    no_such_id = r"no column or key 'ref'\. Did you mean 'Ref'\? Name one with --id-column: 'ID', .*'head'"
+    no_such_id = (
+        r"no column or key 'ref'\. Did you mean 'Ref'\? Name one with --id-column: 'ID', .*'head'"
+    )
     with pytest.raises(BadSource, match=no_such_id):
         read(table, lines, id="ref")
     no_titles = r"no column or key 'x'\. Name one with --title-column: there are none$"
