@@ -42,10 +42,11 @@ _GONE = (401, 403, 404, 410)
 
 class RangeServer:
     """Requests bytes of files through ``client``, by their addresses. ``what``: what the files are,
-    in messages."""
+    in messages; ``ending``: with what their names usually end."""
 
-    def __init__(self, client: Client, what: str = "dump") -> None:
+    def __init__(self, client: Client, what: str = "dump", ending: str = "") -> None:
         self._what = what
+        self._ending = ending
         self.room = MOST_CACHED
         """How many more bytes of its files may be cached."""
         self._client = client
@@ -59,6 +60,9 @@ class RangeServer:
 
         def check(reply: Reply) -> None:
             if reply.status == 200:
+                is_page = reply.headers.get("Content-Type", "").startswith("text/html")
+                if self._ending and (is_page or not url.name.endswith(self._ending)):
+                    raise BadSource(f"{url}: give the address of a {self._ending} file")
                 raise BadSource(
                     f"{url}: this server does not support ranges; download it: {curl(url)}"
                 )

@@ -24,6 +24,17 @@ _TAKEN = (
     f".jsonl, .csv, .tsv, .txt, each also compressed ({' '.join(records.PACKED)}), .parquet, or a "
     "folder of .txt or .parquet files"
 )
+_RENAME = "rename it, so that its name ends with .parquet"
+_CONVERT = "write it as .parquet: pandas.read_feather(FILE).to_parquet(…)"
+_ADVICE = {
+    ".json": "write one object a line into a .jsonl: jq -c '.[]' FILE > FILE.jsonl",
+    ".pq": _RENAME,
+    ".parq": _RENAME,
+    ".arrow": _CONVERT,
+    ".feather": _CONVERT,
+}
+"""What to do with files of other endings."""
+_PATTERN = re.compile(r"[*?]")
 MOST_FILES = 1_000_000
 """The most files; names are kept in memory, at about 200 bytes each."""
 _KERNEL = re.compile("/(proc|sys|dev(?!/shm))(/|$)")
@@ -83,19 +94,17 @@ def check_paths(paths: Sequence[str]) -> None:
             raise BadSource(f"--texts {name} is given twice")
         if not os.path.exists(path):
             why = _GONE if path.endswith(GIVEN) else "no such file or folder"
-            raise BadSource(f"{name}: {why}")
+            hint = "; instead of a pattern, give the folder, or each file"
+            raise BadSource(f"{name}: {why}{hint if _PATTERN.search(path) else ''}")
         if os.path.isdir(path):
             continue
         if not os.path.isfile(path):
             raise BadSource(
                 f"{name}: a pipe or a device; texts are read twice: write them to a file"
             )
-        if _suffix_unpacked(path) == ".json":
-            raise BadSource(
-                f"{name}: write one object a line into a .jsonl: jq -c '.[]' FILE > FILE.jsonl"
-            )
         if ending(path) is None:
-            raise BadSource(f"{name}: not a supported kind of file: give {_TAKEN}")
+            usual = f"not a supported kind of file: give {_TAKEN}"
+            raise BadSource(f"{name}: {_ADVICE.get(_suffix_unpacked(path), usual)}")
         if not records.is_packed(path) and ending(path) != PARQUET:
             other_format = records.other_format(path)
             if other_format:

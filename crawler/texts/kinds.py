@@ -64,6 +64,7 @@ NO_HEADER = Option(
     "no_header",
     "The first row of a .csv or .tsv is a document, too; columns are named by number, from 1.",
 )
+HAS_HEADER = f"{NO_HEADER.flag} is for .csv and .tsv: the columns of a .parquet always have names"
 LINES = Option(bool, "lines", "Each line of a .txt file is a document, also in folders.")
 MARKUP = Option(
     str,
@@ -216,6 +217,8 @@ def _open_parquet(identity: Identity, asked: Asked, held_out: int | None) -> Sou
     from wikitopics.crawler.texts.parquet_source import ParquetTexts
 
     check_pyarrow()
+    if identity.get(NO_HEADER.name):
+        raise BadSource(HAS_HEADER)
     names = ColumnNames(
         identity.get(COLUMN.name),
         identity.get(TITLE_COLUMN.name),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.texts.records import lacks
+from wikitopics.crawler.texts.records import lacks, misfit
 
 if TYPE_CHECKING:
     from pyarrow.parquet import FileMetaData
@@ -46,8 +46,8 @@ def _is_text(column: Any) -> bool:
     return column.physical_type == "BYTE_ARRAY" and column.logical_type.type in _TEXTS
 
 
-def _is_whole_number(column: Any) -> bool:
-    is_stored_so = column.physical_type in ("INT32", "INT64")
+def _is_number(column: Any) -> bool:
+    is_stored_so = column.physical_type in ("INT32", "INT64", "FLOAT", "DOUBLE")
     return is_stored_so and column.logical_type.type in ("INT", "NONE")
 
 
@@ -74,13 +74,17 @@ def columns_of(metadata: FileMetaData, names: ColumnNames, name: str) -> Columns
             continue  # a value for each element of a list
         if _is_text(leaf):
             texts.setdefault(leaf.path, number)
-        if _is_text(leaf) or _is_whole_number(leaf):
+        if _is_text(leaf) or _is_number(leaf):
             labels.setdefault(leaf.path, number)
 
     def label(named: str | None, usual: Sequence[str], flag: str) -> Column | None:
         column = _named(labels, named, usual)
         if column is None and named is not None:
-            raise NoColumn(f"{name}: {lacks('column', named, labels, flag)}")
+            why = lacks("column", named, labels, flag)
+            found = _leaves_of(leaves, named)
+            if found:
+                why = misfit(named, f"texts or numbers ({_held_by(found[0])})", labels)
+            raise NoColumn(f"{name}: {why}")
         return column
 
     text = _named(texts, names.text, ("text",))
@@ -99,25 +103,42 @@ def columns_of(metadata: FileMetaData, names: ColumnNames, name: str) -> Columns
 def _without_text(leaves: Sequence[Any], named: str | None, texts: Collection[str]) -> str:
     """What is wrong with a file without a column for the text; ``texts``: those that hold texts."""
     wanted = named or "text"
-    inner = f"{wanted}."
-    found = [leaf for leaf in leaves if leaf.path == wanted or leaf.path.startswith(inner)]
+    found = _leaves_of(leaves, wanted)
     if not found:
         return lacks("column", named, texts)
     is_list = any(leaf.max_repetition_level and leaf.path != wanted for leaf in found)
-    tokens = "; lists of tokens are for `wikitopics.train`" if is_list else ""
-    there = ", ".join(map(repr, texts))[:200] or "there are none"
-    return f"the column {wanted!r} does not hold texts{tokens}. Those that do: {there}"
+    return misfit(wanted, f"texts; {LISTS}" if is_list else "texts", texts)
+
+
+LISTS = "lists of tokens are for `wikitopics.train`"
+"""What is said of a column of lists."""
+
+
+def _held_by(leaf: Any) -> str:
+    """What a leaf column holds, for people."""
+    if leaf.max_repetition_level:
+        return "lists"
+    meaning: str = leaf.logical_type.type
+    held: str = leaf.physical_type if meaning == "NONE" else meaning
+    return held.lower()
+
+
+def _leaves_of(leaves: Sequence[Any], named: str) -> list[Any]:
+    """The leaf columns that are, or are inside, the column of this name."""
+    inner = f"{named}."
+    return [leaf for leaf in leaves if leaf.path == named or leaf.path.startswith(inner)]
 
 
 def _named(columns: dict[str, int], named: str | None, usual: Sequence[str]) -> Column | None:
     """The column called ``named``; None: the first called as ``usual``, in upper or lower case."""
-    if named is not None:
-        return Column(named, columns[named]) if named in columns else None
-    for name in usual:
-        for path, number in columns.items():
-            if path.casefold() == name:
-                return Column(path, number)
-    return None
+    path = called_so(columns, usual) if named is None else named
+    return Column(path, columns[path]) if path in columns else None
+
+
+def called_so(names: Iterable[str], usual: Sequence[str]) -> str | None:
+    """The first of the names that is one of the ``usual`` ones, in upper or lower case."""
+    by_folded = {name.casefold(): name for name in reversed(list(names))}
+    return next((by_folded[name] for name in usual if name in by_folded), None)
 
 
 def values_of(batch: Any, column: Column) -> Any:

@@ -23,6 +23,7 @@ from wikitopics.crawler.http.rules import RateLimits, dump_limits
 from wikitopics.crawler.http.wire import Clock
 from wikitopics.crawler.page import Markup, SourceInfo
 from wikitopics.crawler.source import Asked
+from wikitopics.crawler.texts.files import PARQUET
 from wikitopics.crawler.texts.parquet import ParquetRows, RowFile
 from wikitopics.crawler.texts.parquet_columns import ColumnNames
 from wikitopics.crawler.texts.parquet_source import ParquetTexts
@@ -196,7 +197,7 @@ class RemoteParquet(ParquetTexts):
             limits_of=limits_of,
             clock=clock,
         )
-        self._server = RangeServer(self._client, what="file")
+        self._server = RangeServer(self._client, what="file", ending=PARQUET)
         self._rows_of: list[RowFile] = []
         self._requests: Requests | None = None
 

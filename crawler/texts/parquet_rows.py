@@ -201,17 +201,32 @@ def _joined(parts: Sequence[Strings | None], batches: Sequence[RowBatch]) -> Str
 
 
 def as_bytes(column: Any) -> Any:
-    """Texts or whole numbers, in an array of Arrow, as an array of bytes in UTF-8, which need not
-    be valid."""
+    """Texts or numbers, in an array of Arrow, as an array of bytes in UTF-8, which need not be
+    valid."""
     import pyarrow as pa
 
+    if pa.types.is_floating(column.type):
+        column = _numbers_as_text(column)
     if not (pa.types.is_string(column.type) or pa.types.is_binary(column.type)):
         column = column.cast(pa.string())
     return column.view(pa.binary())
 
 
+def _numbers_as_text(column: Any) -> Any:
+    """Floats in an array of Arrow as texts; NaN is missing. Whole ones have no decimals: pandas
+    makes whole numbers floats if some are missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    fits = pc.less(pc.abs(column), 2.0**63)
+    is_whole = pc.and_(fits, pc.equal(pc.floor(column), column))
+    whole = pc.if_else(is_whole, column, None).cast(pa.int64(), safe=False)
+    numbers = pc.if_else(pc.is_nan(column), None, column)
+    return pc.coalesce(whole.cast(pa.string()), numbers.cast(pa.string()))
+
+
 def strings_in(column: Any) -> Strings:
-    """The texts or whole numbers in an array of Arrow; what is missing is empty."""
+    """The texts or numbers in an array of Arrow; what is missing is empty."""
     import numpy as np
 
     column = as_bytes(column)

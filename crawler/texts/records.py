@@ -10,6 +10,7 @@ import stat
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from itertools import islice
 from pathlib import PurePath
 from typing import BinaryIO
@@ -383,9 +384,25 @@ def lacks(
 
     ``existing``: the names that there are. ``otherwise``: what else the user may do.
     """
-    missing = f"there is no {noun} {named!r}." if named else f"which {noun} holds the text?"
-    names = ", ".join(map(repr, existing))[:200] or "there are none"
-    return f"{missing} Name one with {flag}{otherwise}: {names}"
+    names = list(existing)
+    missing = f"which {noun} holds the text?"
+    if named:
+        missing = f"there is no {noun} {named!r}."
+        by_folded = {name.casefold(): name for name in names}
+        near = get_close_matches(named.casefold(), by_folded, n=1)
+        if near:
+            missing += f" Did you mean {by_folded[near[0]]!r}?"
+    return f"{missing} Name one with {flag}{otherwise}: {listed(names)}"
+
+
+def misfit(named: str, needed: str, fit: Iterable[str]) -> str:
+    """A message for a column that does not hold what is ``needed``; ``fit``: those that do."""
+    return f"the column {named!r} does not hold {needed}. Those that do: {listed(fit)}"
+
+
+def listed(names: Iterable[str]) -> str:
+    """The names of columns or keys, for people."""
+    return ", ".join(map(repr, names))[:200] or "there are none"
 
 
 _ONE_A_LINE = ": write one object a line, as `jq -c '.[]'` does with an array"

@@ -85,6 +85,14 @@ def test_columns_are_named(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("type", [pa.float64(), pa.float32()], ids=str)
+def test_ids_may_be_floats_as_pandas_makes_them_if_some_are_missing(tmp_path, type):
+    ids = pa.array([1.0, None, 2.0**40, float("nan"), 0.5, float("inf"), -3.0], type)
+    made = pa.table({"text": ["a"] * 7, "id": ids, "url": ["u"] * 7})
+    found, _ = pages(write(tmp_path / "a.parquet", made))
+    assert [page.id for page in found] == ["1", "", "1099511627776", "", "0.5", "inf", "-3"]
+
+
 def test_columns_may_be_inside_others(tmp_path):
     inner = pa.array([{"b": "one", "n": 1}, None, {"b": "three", "n": 3}, {"b": None, "n": 4}])
     made = pa.table({"a": inner, "a.c": ["x", "y", "z", "w"], "text": ["1", "2", "3", "4"]})
@@ -103,7 +111,18 @@ def test_columns_may_be_inside_others(tmp_path):
         ({"text": [["a", "b"]]}, {}, r"does not hold texts; lists of tokens are for"),
         ({"text": [{"a": "b"}]}, {}, r"does not hold texts. Those that do: 'text.a'"),
         ({"text": ["a"]}, {"id": "key"}, "there is no column 'key'.*--id-column"),
-        ({"text": ["a"], "t": [0.5]}, {"title": "t"}, "there is no column 't'.*--title-column"),
+        ({"text": ["a"], "t": ["b"]}, {"title": "x"}, "there is no column 'x'.*--title-column"),
+        (
+            {"text": ["a"], "id": [True]},
+            {"id": "id"},
+            r"'id' does not hold texts or numbers \(boolean\). Those that do: 'text'",
+        ),
+        (
+            {"text": ["a"], "id": [["b"]]},
+            {"id": "id"},
+            r"'id' does not hold texts or numbers \(lists\)",
+        ),
+        ({"Text": ["a"]}, {"text": "text"}, "no column 'text'. Did you mean 'Text'. Name one"),
     ],
 )
 def test_columns_that_are_not_there_are_told(tmp_path, columns, names, message):

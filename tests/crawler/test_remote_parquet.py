@@ -2,6 +2,7 @@
 requested."""
 
 import pytest
+from aiohttp import web
 from yarl import URL
 
 from tests.crawler.dump_server import part, range_of, says, serving
@@ -126,12 +127,18 @@ async def test_faults_are_overcome(files, clock):
     assert found == whole
 
 
+async def page(request, data):
+    return web.Response(text="<html>", content_type="text/html")
+
+
 async def test_what_is_no_parquet_file_is_told(clock):
     async with serving({"/a.parquet": b"<html>not found</html>" * 100}) as server:
         for path, message, act in (
             ("/a.parquet", r"/a\.parquet: not a Parquet file", None),
             ("/b.parquet", "no such file", None),
             ("/a.parquet", "support ranges", says(200, "whole")),
+            ("/folder/", "/folder/: give the address of a .parquet file", says(200, "listing")),
+            ("/a.parquet", "/a.parquet: give the address of a .parquet file", page),
         ):
             server.always = act
             source = remote(server, clock, urls=[server.url + path])

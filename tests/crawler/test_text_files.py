@@ -195,7 +195,9 @@ def test_ids_and_titles_have_columns_and_keys_of_their_own(tmp_path):
         ("r2", "r2"),
         ("", "a.jsonl:2"),
     ]
-    no_such_id = r"no column or key 'ref'\. Name one with --id-column: 'ID', .*'head'"
+    no_such_id = (
+        r"no column or key 'ref'\. Did you mean 'Ref'\? Name one with --id-column: 'ID', .*'head'"
+    )
     with pytest.raises(BadSource, match=no_such_id):
         read(table, lines, id="ref")
     no_titles = r"no column or key 'x'\. Name one with --title-column: there are none$"
@@ -413,6 +415,12 @@ def test_titles_are_one_bounded_line_that_utf_8_can_carry(tmp_path):
         ("absent.jsonl", r"no such file or folder"),
         ("a.docx", r"not a supported kind of file: give \.jsonl, \.csv, \.tsv, \.txt"),
         ("a.gz", r"not a supported kind of file"),
+        ("a.pq", r"a\.pq: rename it, so that its name ends with \.parquet"),
+        ("a.feather", r"a\.feather: write it as \.parquet: pandas\.read_feather"),
+        (
+            "fold*/*.jsonl",
+            r"no such file or folder; instead of a pattern, give the folder, or each",
+        ),
         (
             "a.json",
             r"a\.json: write one object a line into a \.jsonl: jq -c '\.\[\]' FILE > FILE\.jsonl",
@@ -430,7 +438,15 @@ def test_titles_are_one_bounded_line_that_utf_8_can_carry(tmp_path):
     ],
 )
 def test_paths_without_documents_are_refused_in_one_line(tmp_path, name, message):
-    for bad in ("a.docx", "a.json", "folder/readme.md", "empty.jsonl", "empty.csv"):
+    for bad in (
+        "a.docx",
+        "a.pq",
+        "a.feather",
+        "a.json",
+        "folder/readme.md",
+        "empty.jsonl",
+        "empty.csv",
+    ):
         write(tmp_path / bad, "")
     write(tmp_path / "a.gz", gzip.compress(b"x"))
     write(tmp_path / "prose.jsonl", "It was\nnot JSON.\n")

@@ -106,6 +106,11 @@ COMMANDS = wikitopics.list_commands(click.Context(wikitopics))
         (["vocab", "build", "x", "-o", "y", "--stop-words", "none.txt"], "none.txt: no such file"),
         (["vocab", "build", "x", "-o", "y", "--stop-words", ""], "'': no such file"),
         (["backup"], "FILE"),
+        (["train", "x", "y"], "unexpected arguments (x y) (see `wikitopics train --help`)"),
+        (
+            ["train", "--texts", "README.md", "CITATION.cff", "LICENSE"],
+            "unexpected arguments (CITATION.cff LICENSE): give their folder, or --texts before each",
+        ),
         (["vocab", "show", "klingon"], "klingon"),
     ],
 )

@@ -33,7 +33,7 @@ HELP = "help"
 """The value of `--model` that asks for a list of the kinds."""
 
 
-@click.command(cls=SettingsCommand)
+@click.command(cls=SettingsCommand, context_settings={"allow_extra_args": True})
 @options.session_option
 @options.log_option
 @options.progress_option
@@ -54,6 +54,7 @@ def train(session: str, as_json: bool, log: str | None, **settings: Any) -> int:
       wikitopics train --session whole --source dump --contact me@host.org
       wikitopics train --texts reviews.csv --text-column review --vocab reviews.txt
     """
+    _check_nothing_is_left(click.get_current_context())
     if HELP in settings[MODEL.name]:
         for name in kinds.names():
             _describe_kind(name)
@@ -63,6 +64,16 @@ def train(session: str, as_json: bool, log: str | None, **settings: Any) -> int:
     request = TrainRequest(**settings)
     check_meant(session_path(session), request)
     return run_trainer(session, request, as_json, log)
+
+
+def _check_nothing_is_left(ctx: click.Context) -> None:
+    """Raise a usage error for words that are no options, such as the files that a shell makes of
+    `--texts *.parquet`."""
+    if not ctx.args:
+        return
+    are_files = any(map(os.path.exists, ctx.args))
+    advice = f": give their folder, or {TEXTS.flag} before each file" if are_files else ""
+    ctx.fail(f"unexpected arguments ({' '.join(ctx.args):.200}){advice}")
 
 
 def check_meant(path: Path, request: "TrainRequest") -> None:

@@ -116,14 +116,14 @@ def train(
     tokens or counts splits other texts as usual, here with add=True, and in `infer` and `similar`,
     unless a text is itself a token.
 
-    Texts may also be a table or a dataset of Arrow, or the path of a Parquet file or of a folder of
-    such files. The trainer reads such files, also those of a dataset, in a random order and without
-    copying them.
+    Texts may also be a table of pandas, polars or Arrow, a dataset of Arrow, or the path of a
+    Parquet file or of a folder of such files. The trainer reads such files, also those of a
+    dataset, in a random order and without copying them.
 
     text_column: the column of the texts, in a table or file; None: the one called `text`
     titles, ids: one for each text; for a table or file, the name of the column instead, without
         which those called `title` and `id` (otherwise `url`) are used, if there are any.
-        Without ids, the index of a pandas Series is used. A text
+        Without ids, the index of a pandas Series or DataFrame is used. A text
         without a title is called by its id. It is called "text 727" if it has no id, or only the
         row number that pandas gave it. The index of `proportions(frame=True)` is the index of
         that Series, or ids from a pandas Series or Index, with their type; other ids are text
@@ -197,7 +197,9 @@ def train(
             texts=paths, text_column=names.text, title_column=names.title, id_column=names.id
         )
     table = columns_of("texts", texts, text_column, titles, ids)
+    column: object = texts
     if table is not None:
+        column = table.texts
         titles = table.titles
         ids = table.ids
     counter = None if replace else _counter_of_tokens(path, given)
@@ -227,7 +229,7 @@ def train(
     seeded = {} if seeds is None else given_seeds(seeds)
     # Texts that are added have their index as ids, even in a session of 1.1.0.
     path_of_same_texts = None if add else path
-    labels = labels_of(texts, ids, path_of_same_texts)
+    labels = labels_of(column, ids, path_of_same_texts)
     ids_are_given = ids is not None
     index, notes = kept_index(labels, of_ids=ids_are_given)
     if not ids_are_given and labels is not None:

@@ -55,6 +55,11 @@ def check_collection(argument: str, value: object) -> None:
         raise wrong_type(argument, "a collection, such as a list", value)
 
 
+def may_be_tokens(document: object) -> bool:
+    """Whether a document may be a list of tokens, or of counts."""
+    return isinstance(document, Iterable) and not isinstance(document, str | bytes | Mapping)
+
+
 def cell(value: object) -> object:
     """The value of a table's cell: None for NaN, for pandas' NA and NaT, and for what numpy masks;
     for a scalar of Arrow, the value that it holds."""

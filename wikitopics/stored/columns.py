@@ -1,4 +1,4 @@
-"""Tables of Arrow, and paths of Parquet files, as documents in Python."""
+"""Tables of pandas, polars and Arrow, and paths of Parquet files, as documents in Python."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from wikitopics.crawler.http.rules import is_address
 from wikitopics.crawler.texts.files import PARQUET, are_parquet, ending
 from wikitopics.crawler.texts.kinds import COLUMN, ID_COLUMN, TITLE_COLUMN
 from wikitopics.crawler.texts.parquet import ParquetRows, local_rows
-from wikitopics.crawler.texts.parquet_columns import ColumnNames, NoColumn
+from wikitopics.crawler.texts.parquet_columns import LISTS, ColumnNames, NoColumn, called_so
+from wikitopics.crawler.texts.records import lacks, misfit
 from wikitopics.session.errors import SessionError
+from wikitopics.stored.arguments import cell, may_be_tokens
 
 _ARGUMENTS = {COLUMN: "text_column", TITLE_COLUMN: "titles", ID_COLUMN: "ids"}
 """The arguments that name columns, by the options of the command line."""
@@ -37,9 +39,10 @@ def paths_of(argument: str, values: object) -> tuple[str, ...] | None:
         )
     paths: list[str] = []
     if isinstance(values, str | os.PathLike):
-        paths = [os.fspath(values)]
-        if isinstance(values, str) and ending(values) != PARQUET and not os.path.isdir(values):
+        path = os.fspath(values)
+        if isinstance(values, str) and ending(path) is None and not os.path.exists(path):
             return None
+        paths = [path]
     elif (
         isinstance(values, Sequence)
         and values
@@ -51,11 +54,12 @@ def paths_of(argument: str, values: object) -> tuple[str, ...] | None:
     if not paths:
         return None
     named = tuple(os.path.abspath(path) for path in paths)
+    are_read = all(ending(path) == PARQUET or os.path.isdir(path) for path in named)
     try:
-        if not are_parquet(named):
+        if not are_read or not are_parquet(named):
             raise ValueError(
-                f"{argument}: only Parquet files are read from a path; `wikitopics train --texts` "
-                "reads others"
+                f"{argument}: only .parquet files and folders of them are read by path; pass "
+                "others as texts, such as pd.read_csv(…)['text']"
             )
     except BadSource as error:
         raise SessionError(str(error)) from None
@@ -77,7 +81,7 @@ def _files_of_dataset(values: object) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class TableColumns:
-    """The columns of a table of Arrow that hold the parts of documents."""
+    """The columns of a table that hold the parts of documents."""
 
     texts: Iterable[object]
     titles: Iterable[object] | None
@@ -91,64 +95,93 @@ def columns_of(
     titles: Iterable[object] | str | None = None,
     ids: Iterable[object] | str | None = None,
 ) -> TableColumns | None:
-    """The columns of a table, or of a dataset, of Arrow: those named, otherwise those called so,
-    as in Parquet files. ``titles`` and ``ids`` may also be the values themselves. None: ``values``
-    are something else, or files.
+    """The columns of a table of pandas, polars or Arrow, or of a dataset of Arrow: those named,
+    otherwise those called so, as in Parquet files. ``titles`` and ``ids`` may also be the values
+    themselves. None: ``values`` are something else, or files.
 
-    Raises ValueError for columns that are not there, and for several of one name.
+    Raises ValueError for columns that are not there, or hold no texts, and for several of one name.
     """
-    arrow = sys.modules.get("pyarrow")  # whoever has a table has loaded it
-    if arrow is None:
+    names = _names_of_columns(values)
+    if names is None:
         return None
-    dataset = sys.modules.get("pyarrow.dataset")
-    is_table = isinstance(values, arrow.Table | arrow.RecordBatch)
-    is_dataset = dataset is not None and isinstance(values, dataset.Dataset)
-    if is_dataset and _files_of_dataset(values):
-        return None
-    if not (is_table or is_dataset):
-        return None
-    names = values.schema.names
 
     def column(name: str) -> Iterable[object]:
-        if names.count(name) > 1:
-            raise ValueError(f"{argument}: several columns are called {name!r}; rename all but one")
-        if is_table:
-            return values.column(name)  # type: ignore[no-any-return]
+        if not _is_dataset(values):
+            return values[name]  # type: ignore[no-any-return]
         batches = values.to_batches(columns=[name], batch_size=_ROWS)
         return chain.from_iterable(batch.column(0) for batch in batches)
 
-    def chosen(parameter: str, named: object, usual: Sequence[str]) -> Iterable[object] | None:
-        if isinstance(named, str):
-            if named not in names:
-                there = ", ".join(map(repr, names))[:200] or "there are none"
-                raise ValueError(f"{parameter}: there is no column {named!r}, but {there}")
-            return column(named)
-        for wanted in usual:
-            for name in names:
-                if name.casefold() == wanted:
-                    return column(name)
-        return None
+    def chosen(parameter: str, named: str | None, usual: Sequence[str]) -> str | None:
+        if named is not None and named not in names:
+            raise ValueError(f"{parameter}: {lacks('column', named, names, parameter)}")
+        name = named or called_so(names, usual)
+        if name is not None and names.count(name) > 1:
+            raise ValueError(f"{argument}: several columns are called {name!r}; rename all but one")
+        return name
 
-    texts = chosen("text_column", text, ("text",))
-    if texts is None:
-        there = ", ".join(map(repr, names))[:200] or "there are none"
-        raise ValueError(f"{argument}: name the column of the texts with text_column: {there}")
-    return TableColumns(
-        texts,
-        chosen("titles", titles, ("title",)) if _is_name(titles) else titles,
-        chosen("ids", ids, ("id", "url")) if _is_name(ids) else ids,
-    )
+    def of_texts() -> list[str]:
+        return [name for name in names if names.count(name) == 1 and _holds_texts(column(name))]
+
+    text_name = chosen("text_column", text, ("text",))
+    if text_name is None:
+        raise ValueError(f"{argument}: {lacks('column', None, of_texts(), 'text_column')}")
+    if not _holds_texts(column(text_name)):
+        raise ValueError(f"{argument}: {misfit(text_name, 'texts', of_texts())}")
+    if titles is None or isinstance(titles, str):
+        name = chosen("titles", titles, ("title",))
+        titles = None if name is None else column(name)
+    if ids is None or isinstance(ids, str):
+        name = chosen("ids", ids, ("id", "url"))
+        ids = None if name is None else _as_ids(column(name))
+    return TableColumns(column(text_name), titles, ids)
 
 
-def _is_name(value: object) -> bool:
-    """Whether the argument names a column, or leaves the choice; otherwise, it holds the values."""
-    return value is None or isinstance(value, str)
+def _names_of_columns(values: Any) -> list[str] | None:
+    """The names of a table's columns; None for what is no table, and for a dataset that is nothing
+    but files."""
+    for name in ("pandas", "polars"):
+        module = sys.modules.get(name)  # whoever has a table has loaded it
+        if module is not None and isinstance(values, module.DataFrame):
+            return [column for column in values.columns if isinstance(column, str)]
+    arrow = sys.modules.get("pyarrow")
+    is_table = arrow is not None and isinstance(values, arrow.Table | arrow.RecordBatch)
+    if is_table or (_is_dataset(values) and not _files_of_dataset(values)):
+        return list(values.schema.names)
+    return None
+
+
+def _is_dataset(values: object) -> bool:
+    dataset = sys.modules.get("pyarrow.dataset")
+    return dataset is not None and isinstance(values, dataset.Dataset)
+
+
+def _holds_texts(column: Iterable[object]) -> bool:
+    """Whether the first value that is not missing is a text or a list, or there is none."""
+    values = (value for value in map(cell, column) if value is not None)
+    first = next(values, "")
+    return isinstance(first, str) or may_be_tokens(first)
+
+
+def _as_ids(column: Any) -> Iterable[object]:
+    """A column of ids with the whole numbers among floats as whole numbers again: pandas makes
+    whole numbers floats if some are missing."""
+    if not hasattr(column, "convert_dtypes"):
+        return map(_whole, column)
+    # In a column of pandas, whose type an index may keep.
+    is_float = getattr(getattr(column, "dtype", None), "kind", "") == "f"
+    converted = column.convert_dtypes() if is_float else column
+    is_whole = is_float and converted.dtype.kind == "i"
+    return converted if is_whole else column  # type: ignore[no-any-return]
+
+
+def _whole(value: object) -> object:
+    value = cell(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def texts_of(argument: str, values: object, text_column: str | None) -> Iterable[object] | None:
-    """The texts in Parquet files, in a table or in a dataset of Arrow, one for each row; None: the
-    values are something else. Raises ValueError, and `SessionError` for files that cannot be
-    read."""
+    """The texts in Parquet files, in a table or in a dataset, one for each row; None: the values
+    are something else. Raises ValueError, and `SessionError` for files that cannot be read."""
     paths = paths_of(argument, values)
     if paths is not None:
         return _texts_of_files(paths, text_column)
@@ -171,7 +204,8 @@ def opened_rows(paths: Sequence[str], names: ColumnNames) -> ParquetRows:
     try:
         return local_rows(paths, names, silently)
     except NoColumn as error:
-        message = str(error)
+        read = f"pyarrow.parquet.read_table({paths[0]!r})['{names.text or 'text'}']"
+        message = str(error).replace(LISTS, f"for lists of tokens, pass {read}")
         for option, argument in _ARGUMENTS.items():
             message = message.replace(option.flag, argument)
         raise ValueError(message) from None

@@ -77,8 +77,9 @@ class DocumentMethods(SessionFile):
         counts of the session's words: a matrix with a column for each, in the order of
         `vocabulary().words`.
 
-        Texts may be a table or a dataset of Arrow, or the path of a Parquet file: then
-        ``text_column`` names the column, otherwise it is `text`; each row is a text.
+        Texts may be a table of pandas, polars or Arrow, a dataset of Arrow, or the path of a
+        Parquet file: then ``text_column`` names the column, otherwise it is `text`; each row is a
+        text.
 
         ``markup``: "wikitext" or "html", to be removed first; None: as in the session's own texts.
         A session of links takes texts with links in either markup, and recognises which of the two

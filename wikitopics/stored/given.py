@@ -4,14 +4,14 @@ matrix, or the documents of a gensim corpus."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from wikitopics.stored.arguments import cell, check_collection, wrong_type
+from wikitopics.stored.arguments import cell, check_collection, may_be_tokens, wrong_type
 from wikitopics.stored.columns import texts_of
 from wikitopics.vocab.counting import Counted
 from wikitopics.vocab.rules import is_printable
@@ -19,6 +19,8 @@ from wikitopics.vocab.rules import is_printable
 if TYPE_CHECKING:
     import os
 
+    import pandas as pd
+    import polars as pl
     import pyarrow as pa
     from pyarrow.dataset import Dataset
     from scipy.sparse import csr_array, sparray, spmatrix
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     Documents = (
         str
         | os.PathLike[str]
+        | pd.DataFrame
+        | pl.DataFrame
         | pa.Table
         | Dataset
         | Iterable[str | None]
@@ -49,8 +53,8 @@ class Given:
     tokens is any other collection of str, and counts are pairs of a word's column and its count, or
     the rows of a matrix. None and NaN are no documents, but keep their places.
 
-    A table or a dataset of Arrow, and the path of a Parquet file, stand for their column
-    ``text_column``, or the one that is called `text`.
+    A table of pandas, polars or Arrow, a dataset of Arrow, and the path of a Parquet file stand for
+    their column ``text_column``, or the one that is called `text`.
     """
 
     def __init__(self, argument: str, values: object, text_column: str | None = None) -> None:
@@ -94,7 +98,7 @@ class Given:
             yield None if document is None else self._tokens_of(document, number)
 
     def _tokens_of(self, document: object, number: int) -> list[str]:
-        if not _may_be_tokens(document):
+        if not may_be_tokens(document):
             raise TypeError(
                 f"{self._argument}: number {number} is of type {type(document).__name__}, not a "
                 "list of tokens as the others"
@@ -154,7 +158,7 @@ class Given:
 
 def check_text(argument: str, value: object) -> None:
     """Raise TypeError unless the value is a text, or a list of tokens."""
-    if not (isinstance(value, str) or _may_be_tokens(value)):
+    if not (isinstance(value, str) or may_be_tokens(value)):
         raise wrong_type(argument, "text, or a list of tokens", value)
 
 
@@ -168,7 +172,7 @@ def _kind_of(values: Iterable[object]) -> tuple[Kind, Iterable[object]]:
         document = cell(value)
         if document is None:
             continue
-        if not _may_be_tokens(document):
+        if not may_be_tokens(document):
             break
         kind = "tokens"
         is_empty = isinstance(document, Sequence) and not len(document)
@@ -177,10 +181,6 @@ def _kind_of(values: Iterable[object]) -> tuple[Kind, Iterable[object]]:
                 kind = "counts"
             break
     return kind, chain(seen, iterator)
-
-
-def _may_be_tokens(document: object) -> bool:
-    return isinstance(document, Iterable) and not isinstance(document, str | bytes | Mapping)
 
 
 def _pair(pair: object) -> tuple[int | None, int | None]:

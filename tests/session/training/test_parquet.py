@@ -166,6 +166,13 @@ def test_what_is_wrong_is_one_line(cli, one_line, files, tmp_path, home, monkeyp
     nothing = write(tmp_path / "nothing.parquet", pa.table({"text": pa.nulls(50, pa.string())}))
     outcome = cli("train", "--texts", nothing)
     assert (outcome.code, "no document to train on" in outcome.err) == (2, True)
+    with_names = ("--no-header", "--text-column", "Text")
+    told = "--no-header is for .csv and .tsv: the columns of a .parquet always have names"
+    one_line(cli("train", "--texts", files, *with_names), 2, told)
+    one_line(cli("vocab", "build", files, *with_names, "-o", tmp_path / "words.txt"), 2, told)
+    address = "http://127.0.0.1:9/a.parquet"
+    told = f"{address}: download it first: a vocabulary is built from files"
+    one_line(cli("vocab", "build", address, "-o", tmp_path / "words.txt"), 2, told)
     renamed = tmp_path / "a.csv"
     renamed.write_bytes((files / "a.parquet").read_bytes())
     one_line(cli("train", "--texts", renamed), 2, "its name must end with .parquet")

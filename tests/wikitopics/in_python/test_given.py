@@ -206,8 +206,7 @@ def test_columns_of_polars_are_taken_too():
     polars = pytest.importorskip("polars")
     assert kept(polars.Series(["a", None])) == ("texts", ["a", None])
     assert kept(polars.Series([["a", "b"], None])) == ("tokens", [["a", "b"], None])
-    with pytest.raises(TypeError, match="must be a column"):
-        kept(polars.DataFrame({"text": ["a"]}))
+    assert kept(polars.DataFrame({"n": [1, 2], "Text": ["a", None]})) == ("texts", ["a", None])
 
 
 def test_pairs_are_counts_each_word_once():

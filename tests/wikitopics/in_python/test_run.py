@@ -142,7 +142,12 @@ def test_a_session_that_was_made_otherwise_is_refused(trained):
             "^texts must be a collection, such as a list, not {'id'",
         ),
         (
-            {"texts": pd.DataFrame({"text": ["a text"]})},
+            {"texts": pd.DataFrame({"review": ["a text"], "n": [1]})},
+            ValueError,
+            r"^texts: which column holds the text\? Name one with text_column: 'review'$",
+        ),
+        (
+            {"texts": pd.DataFrame([["a text", "b"]], columns=["text", "text"])},
             TypeError,
             "a column, such as .*, not a table",
         ),

@@ -1,5 +1,6 @@
 """`wikitopics.train` and `infer` of Parquet files, and of tables and datasets of Arrow."""
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,51 @@ def test_tokens_and_single_columns():
     assert learn(TABLE.column("text"), session="column").status().articles == 2 * TRAINED
 
 
+def test_lists_in_a_file_are_read_as_is_told(tmp_path):
+    tokens = pa.table({"text": [text.split() for text in TEXTS]})
+    file = write(tmp_path / "lists.parquet", tokens)
+    with pytest.raises(ValueError, match="does not hold texts; for lists of tokens, pass") as told:
+        learn(file)
+    _, _, expression = str(told.value).partition("pass ")
+    expression, _, _ = expression.partition(". Those")
+    assert expression == f"pyarrow.parquet.read_table({file!r})['text']"
+    column = eval(expression, {"pyarrow": pa})
+    assert learn(column).vocabulary().rule.tokens
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_are_tables(library):
+    module = pytest.importorskip(library)
+    frame = module.DataFrame(TABLE.to_pydict())
+    session = learn(frame, ids="key")
+    found = by_number(session)
+    assert (found[7].title, found[7].id, found[7].snippet) == ("T6", "k6", text(6))
+    assert (session.infer(frame) == session.infer(TABLE)).all()
+    assert session.infer(frame, text_column="body").shape == (len(TEXTS), 3)
+
+
+def test_a_frame_without_ids_has_its_index():
+    pandas = pytest.importorskip("pandas")
+    index = [f"k{number}" for number in NUMBERS]
+    session = learn(pandas.DataFrame({"text": TEXTS}, index))
+    assert list(session.documents().index) == index
+
+
+@pytest.mark.parametrize("made", ["pandas", "arrow", "file"])
+def test_ids_that_are_floats_are_whole_numbers(tmp_path, made):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"text": TEXTS, "id": [None, *NUMBERS[1:]]})
+    assert frame["id"].dtype == float
+    if made != "pandas":
+        frame = pa.Table.from_pandas(frame)
+    texts = write(tmp_path / "a.parquet", frame) if made == "file" else frame
+    told = pytest.warns(UserWarning, match="ids: some are missing")
+    with told if made == "pandas" else nullcontext():
+        session = learn(texts)
+    found = by_number(session)
+    assert (found[1].id, found[7].id) == ("", "6")
+
+
 def test_infer_takes_what_train_takes(file):
     session = learn(file)
     theta = session.infer(TEXTS)
@@ -119,13 +165,29 @@ def test_infer_takes_what_train_takes(file):
         ({"texts": TABLE, "text_column": "x"}, ValueError, "text_column: there is no column 'x'"),
         ({"texts": TABLE, "titles": "x"}, ValueError, "titles: there is no column 'x'"),
         ({"texts": TABLE.append_column("id", TABLE["key"])}, ValueError, "columns are called 'id'"),
-        ({"texts": TABLE.drop_columns("text")}, ValueError, "texts: name the column of the texts"),
+        (
+            {"texts": TABLE.drop_columns("text")},
+            ValueError,
+            r"texts: which column holds the text\? Name one with text_column: 'title', 'key', 'body'",
+        ),
+        (
+            {"texts": TABLE, "text_column": "id"},
+            ValueError,
+            "texts: the column 'id' does not hold texts. Those that do: 'text', 'title', 'key'",
+        ),
+        ({"texts": TABLE, "text_column": "Body"}, ValueError, "Did you mean 'body'"),
         ({"texts": TEXTS, "text_column": "x"}, ValueError, "text_column is for tables and paths"),
         ({"texts": TABLE, "text_column": 1}, TypeError, "text_column must be the name of a column"),
         ({"texts": "absent.parquet"}, wt.SessionError, "absent.parquet: no such file"),
         ({"texts": "http://host.org/a.parquet"}, ValueError, "texts: an address"),
         ({"texts": "some text"}, TypeError, "texts must be a collection"),
-        ({"texts": Path(__file__)}, wt.SessionError, "not a supported kind of file"),
+        ({"texts": Path(__file__)}, ValueError, "texts: only .parquet files and folders of them"),
+        (
+            {"texts": "fake.csv"},
+            ValueError,
+            r"pass others as texts, such as pd.read_csv\(…\)\['text",
+        ),
+        ({"texts": __file__}, ValueError, "texts: only .parquet files and folders of them"),
     ],
 )
 def test_what_is_wrong_is_told(path, options, error, says):
@@ -137,6 +199,11 @@ def test_what_is_wrong_is_told(path, options, error, says):
 @pytest.mark.parametrize(
     ("options", "error", "says"),
     [
+        (
+            {"text_column": "id"},
+            ValueError,
+            "'id' does not hold texts. Those that do: 'text', 'tit",
+        ),
         ({"text_column": "x"}, ValueError, r"there is no column 'x'. Name one with text_column: "),
         ({"ids": "x"}, ValueError, r"there is no column 'x'. Name one with ids: "),
         ({"titles": ["a"]}, ValueError, "titles: name the column of the files"),
