@@ -54,6 +54,25 @@ async def test_how_long_a_wait_will_be_is_told_as_it_is(end, seconds, says):
     assert ("trying" in said[0]) == (end == "trying_until")
 
 
+async def test_while_a_source_opens_only_some_percentages_are_told(monkeypatch):
+    monkeypatch.setattr(opening, "LONG_TO_OPEN", 0.01)
+    activity = Activity()
+    said = []
+
+    async def read():
+        for percent in range(20):
+            activity.waiting_for = f"reading the ids ({percent}%)"
+            await asyncio.sleep(0.02)
+        activity.note(time.time(), "2 repeat an id")
+        await until_true(lambda: len(said) > 1)
+        return "opened"
+
+    assert await open_with_retries(Mock(activity=activity, open=read), said.append)
+    assert len(said) == 2, "an error is told at once"
+    assert said[0].startswith("reading the ids (")
+    assert said[1] == "2 repeat an id"
+
+
 @pytest.fixture
 def planned(tmp_path, corpus):
     """Makes the plan of a new session over the corpus."""
