@@ -194,7 +194,7 @@ WAITS = {"waiting_for": "429", "waiting_until": time.time() + 3_625, "bound_by":
             "LIVE",
         ),
         ("starting", "paused", {}, ["paused before the first measurement"], "starting"),
-        ("running", "running", COMPILES, ["compiling the models, once for each kind"], "waiting for"),
+        ("running", "running", COMPILES, ["compiling the models, once"], "waiting for"),
         (
             "running",
             "running",

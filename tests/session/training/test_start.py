@@ -20,6 +20,7 @@ from tests.crawler import dump_server
 from tests.crawler.conftest import siteinfo
 from tests.crawler.dumps import multistream
 from tests.waiting import until_true
+from wikitopics.crawler.page import SourceInfo
 from wikitopics.crawler.source import Activity
 from wikitopics.session import sources
 from wikitopics.session.errors import Damaged
@@ -71,6 +72,20 @@ async def test_while_a_source_opens_only_some_percentages_are_told(monkeypatch):
     assert len(said) == 2, "an error is told at once"
     assert said[0].startswith("reading the ids (")
     assert said[1] == "2 repeat an id"
+
+
+@pytest.mark.parametrize(
+    ("articles", "files", "says"),
+    [
+        (7_200_000, 8, " (7,200,000 documents in 8 files)"),
+        (3_000, 1, " (3,000 documents)"),
+        (3_000, None, " (3,000 documents)"),
+        (None, 8, ""),
+    ],
+)
+def test_the_first_line_says_how_much_there_is(articles, files, says):
+    settings = Mock(source="texts")
+    assert remarks._size(settings, SourceInfo("t", articles, files=files)) == says
 
 
 @pytest.fixture
