@@ -275,6 +275,7 @@ class ParquetTexts:
     ) -> Iterator[tuple[int, list[Rows]]]:
         """The documents to hold out from the one of number ``first`` on, in stretches: each with
         the number after its last."""
+        self._progress(files, 0)
         stretch = _Stretch(self.job)
         for group in files.groups:
             start = bisect_left(held, group.first)
