@@ -214,7 +214,8 @@ class FileSource:
             return replace(self.files.info, articles=None)
         self._scan = await in_thread(self._choose)
         articles, chosen = self._scan
-        return replace(self.files.info, articles=articles, start=self._start(articles, chosen))
+        start = self._start(articles, chosen)
+        return replace(self.files.info, articles=articles, files=self.files.count, start=start)
 
     def batches(self, position: Position | None) -> AsyncGenerator[PageBatch]:
         """All batches after ``position``, about 50 pages each, until the last file ends.
@@ -254,7 +255,7 @@ class FileSource:
         tenths = 10 * self.files.bytes_read // max(self.files.size, 1)
         percent = 10 * min(tenths, 9)
         self.activity.waiting_for = (
-            f"a first pass over the {self._what}, to choose the held-out articles ({percent}%)"
+            f"reading the {self._what}, to choose what is held out ({percent}%)"
         )
 
     def _batches(self, position: dict[str, int]) -> Iterator[PageBatch]:

@@ -96,3 +96,5 @@ class SourceInfo:
     start: Mapping[str, Any] | None = None
     """The position before its first article, if a source resumed from there recognises whether it
     has changed."""
+    files: int | None = None
+    """The number of files in which its articles are, if it is known."""

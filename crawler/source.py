@@ -40,8 +40,8 @@ class Activity:
     """What a source is doing at the moment; the source writes it, and the trainer copies it."""
 
     waiting_for: str | None = None
-    """What it is waiting for, in plain words, such as "the wiki" or "429: told to wait"; None if
-    nothing."""
+    """What it is waiting for, in plain words, such as "the wiki" or "429: told to wait"; or what it
+    does before its first article, beginning with "reading"; None if nothing."""
     waiting_until: float | None = None
     """Seconds since the epoch, if the wait has a known end."""
     trouble: str | None = None

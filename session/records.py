@@ -133,7 +133,8 @@ class TrainerActivity:
     next_measurement: Count | None = None
     """Articles at the next evaluation of the models."""
     compiling: bool = False
-    """Whether training waits for kernels to be compiled, as happens once after an installation."""
+    """Whether training waits for kernels to be compiled, as happens once for each kind of model
+    after an installation."""
     starting_over: Count = 0
     """From how many articles topics are just starting over; 0 if they are not."""
     bound_by: BoundBy | None = None
@@ -171,6 +172,8 @@ class TrainerActivity:
             return ""
         left = 0.0 if self.waiting_until is None else self.waiting_until - now
         if not self.failing:
+            if self.waiting_for.startswith("reading "):
+                return self.waiting_for
             if left < 1:
                 return f"waiting for {self.waiting_for}"
             return f"waiting {age(left)} for {self.waiting_for}"
@@ -238,7 +241,8 @@ class Progress:
     """Documents of the first pending row that are already trained."""
     position: Annotated[dict[str, Any] | None, JSON] = None
     lap: Rate | None = None
-    """The share of the source that was read, over all passes and the last reading."""
+    """The share of the work that is done: of the source that was read, over all passes and the last
+    reading."""
     renew_from: int | None = None
     """Number of the first article still to be inferred again; None if there is none. These are the
     newest articles; but if it is negative, those of the last reading, from its absolute value

@@ -119,15 +119,24 @@ def caption(status: Status) -> str:
 
 
 def progress(status: Status, total: str = "") -> str:
-    """How much of the source has been read, and the time left: "1.6%, 12 h left"; "" if neither is
-    known.
+    """How much of the work is done, and the time left: "1.6%, 12 h left"; "" if neither is known.
 
-    ``total``: of what, as in "1.6% of 6.0M read, 12 h left".
+    ``total``: what follows the share, as `share_of` gives it.
     """
     parts = [f"{share(status.lap)}{total}"] if status.lap is not None else []
     if status.time_left:
         parts.append(status.time_left)
     return ", ".join(parts)
+
+
+def share_of(status: Status, source: str = "") -> str:
+    """What follows the share that is done: " of 6.0M read", if all of a ``source`` is read once.
+
+    The user's own documents, and those of several passes, are read again: of these, " done".
+    """
+    if described(status.source).own or status.passes > 1:
+        return " done"
+    return f" of {source} read" if source else " read"
 
 
 Piece = tuple[int, Line]

@@ -206,7 +206,7 @@ def beginning(session: SessionView, metric: Metric, *, ascii_only: bool) -> tupl
     target = status.held_out_target
     if status.activity.compiling and not status.articles:  # the counts last saved are older
         lines = [
-            "compiling the models: this takes a while, but only once after installation",
+            "compiling the models: this takes a while, but only once for each kind",
             f"{session.some(status.activity.queue)} read meanwhile",
         ]
     elif status.state == "paused":

@@ -16,7 +16,7 @@ from wikitopics.session.paths import command
 from wikitopics.session.records import Flow, Status
 from wikitopics.session.sources import described, noun, singular, unit_noun
 from wikitopics.session.wording import age, starting_over
-from wikitopics.tui.bars import progress
+from wikitopics.tui.bars import progress, share_of
 from wikitopics.tui.inks import Line, Part
 from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.text import bar, clock, count, folded, plural, short, spark
@@ -103,7 +103,7 @@ def wait_text(status: Status, now: float) -> Part:
     if status.state == "paused":
         return "paused by you; P resumes", "warn"
     if status.activity.compiling:
-        return "compiling the models, only once after installation", "warn"
+        return "compiling the models, once for each kind", "warn"
     if status.activity.starting_over:
         called = unit_noun(status.source, status.passes)
         return starting_over(status.activity.starting_over, called), "warn"
@@ -173,9 +173,7 @@ def flowing(session: SessionView) -> list[Line]:
         facts.append([(per_second(now.train_rate), ink), (" learnt", "muted")])
     waiting = now.queue if status.running else status.pending
     if waiting:
-        filling = status.state == "running" and now.bound_by in ("network", "parsing")
-        words = " wait for the next batch" if filling else " wait to be learnt"
-        facts.append([(count(waiting), "strong"), (words, "muted")])
+        facts.append([(count(waiting), "strong"), (" waiting", "muted")])
     return facts
 
 
@@ -309,13 +307,13 @@ def flow_lines(session: SessionView, ascii_only: bool, width: int, height: int) 
 
 
 def _so_far(session: SessionView) -> list[Line]:
-    """How much of the source has been read, as one fact; none if that is not known."""
+    """How far the run has come, as one fact; none if that is not known."""
     status = session.status
     documents = session.settings.get("documents")
-    total = " read"
-    if isinstance(documents, int) and status.passes == 1 and not status.activity.article_limit:
-        total = f" of {short(documents)} read"
-    words = progress(status, total)
+    number = ""
+    if isinstance(documents, int) and not status.activity.article_limit:
+        number = short(documents)
+    words = progress(status, share_of(status, number))
     return [[(words, "muted")]] if words else []
 
 

@@ -257,7 +257,7 @@ class ShuffledDump(ABC):
                 )
             info = await stated_facts(self.files[0], self.name)
             if self.schedule is None:
-                self.activity.waiting_for = "sampling the dump, to choose the held-out articles"
+                self.activity.waiting_for = "reading parts of the dump, to choose what is held out"
                 self.schedule = await survey(
                     self.files,
                     Schedule.of_sizes(self._asked.seed, sizes),

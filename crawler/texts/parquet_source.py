@@ -20,7 +20,7 @@ from wikitopics.crawler.background import Background, in_thread
 from wikitopics.crawler.errors import BadPosition, BadSource
 from wikitopics.crawler.markup.texts import noticing
 from wikitopics.crawler.page import Markup, Page, Skip, SourceInfo
-from wikitopics.crawler.rounds import PLACES, Round
+from wikitopics.crawler.rounds import Round
 from wikitopics.crawler.source import Activity, Position, default_held_out, with_spare
 from wikitopics.crawler.texts.parquet import BATCH, BadRows, Group, ParquetRows
 from wikitopics.crawler.texts.parquet_order import (
@@ -103,7 +103,7 @@ class ParquetTexts:
     async def open(self) -> SourceInfo:
         """Read the footers and, unless resuming, the ids and the first documents. Raises
         BadSource."""
-        self.activity.waiting_for = "the footers of the files"
+        self.activity.waiting_for = "reading the footers of the files"
         try:
             return await in_thread(self._open)
         finally:
@@ -127,7 +127,7 @@ class ParquetTexts:
             "repeated": len(self._repeats),
             "together": groups_together(files),
         }
-        return SourceInfo(files.name, documents, start=self._start)
+        return SourceInfo(files.name, documents, files=len(files.files), start=self._start)
 
     def _look_at_first(self, files: ParquetRows) -> None:
         """Read the first documents, which shows whether they can be read, and their markup."""
@@ -143,7 +143,9 @@ class ParquetTexts:
             return
 
         def progress(share: float) -> None:
-            self.activity.waiting_for = f"the ids of the texts, to compare them ({share:.0%})"
+            self.activity.waiting_for = (
+                f"reading the ids of the texts, to compare them ({share:.0%})"
+            )
 
         self._repeats = repeated_rows(files, lambda: self._closed, progress)
         number = len(self._repeats)
@@ -273,6 +275,7 @@ class ParquetTexts:
     ) -> Iterator[tuple[int, list[Rows]]]:
         """The documents to hold out from the one of number ``first`` on, in stretches: each with
         the number after its last."""
+        self._progress(files, 0)
         stretch = _Stretch(self.job)
         for group in files.groups:
             start = bisect_left(held, group.first)
@@ -305,11 +308,8 @@ class ParquetTexts:
         yield len(held), stretch.jobs()
 
     def _progress(self, files: ParquetRows, rows: int) -> None:
-        if len(files.groups) < PLACES:
-            percent = 10 * min(9, 10 * rows // files.rows)
-            self.activity.waiting_for = (
-                f"a first pass over the texts, to choose the held-out documents ({percent}%)"
-            )
+        percent = 10 * min(9, 10 * rows // files.rows)
+        self.activity.waiting_for = f"reading the texts that are held out ({percent}%)"
 
     def _of_set(
         self, files: ParquetRows, sets: Sets, number: int, first: int, held: "array[int]"

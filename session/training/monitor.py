@@ -61,6 +61,8 @@ class Report:
     passes: int = 1
     noun: str = "articles"
     """The noun for the source's texts."""
+    own: bool = False
+    """Whether these are the user's own documents."""
 
 
 Reporter = Callable[[Report], None]
@@ -92,6 +94,8 @@ class Monitor:
         progress = run.stream.progress
         settings = run.stream.settings
         self._passes = run.stream.passes
+        kind = sources.described(settings.source)
+        self._are_own = kind.own
         self._noun = sources.noun(settings.source)
         self._unit_noun = sources.unit_noun(settings.source, settings[PASSES])
         self._bound_by: deque[BoundBy] = deque(maxlen=20)
@@ -116,7 +120,7 @@ class Monitor:
         self._hindrance: str | None = None
         """Why the run was blocked at the last heartbeat."""
         self._hindered_at = 0.0
-        self._advice = sources.described(settings.source).advice
+        self._advice = kind.advice
         """The articles after which a line of advice is due, and the line; None if it is not due any
         more."""
         if self._advice is not None:
@@ -212,6 +216,7 @@ class Monitor:
             self._activity(),
             self._passes,
             self._unit_noun,
+            self._are_own,
         )
         try:
             self._report(report)

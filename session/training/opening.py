@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import math
 import os
 import time
 from collections.abc import Sequence
@@ -105,6 +106,11 @@ def _documents() -> Minibatch:
     return Minibatch(indptr, word_ids, np.ones(W * D, np.int32))
 
 
+LONG_TO_OPEN = 2.0
+"""Seconds after which it is said what an opening source is waiting for; an error that follows is
+said after as many seconds."""
+WAITS_APART = 10.0
+"""Seconds between two lines on what it is waiting for, which may be a percentage."""
 MOST_WORKERS = 16
 """The most workers: each takes 75 MB, besides what all share."""
 
@@ -188,15 +194,19 @@ async def open_with_retries(source: Source, say: Say) -> SourceInfo:
     """Open the source; if it takes longer than a moment, say what is being waited for."""
     opening = asyncio.ensure_future(source.open())
     reported = ""
+    reported_at = -math.inf
     try:
         while True:
-            await asyncio.wait({opening}, timeout=2.0)
+            await asyncio.wait({opening}, timeout=LONG_TO_OPEN)
             if opening.done():
                 break
             errors = source.activity.errors
             waiting = errors[-1].text if errors else source.activity.waiting_for
-            if waiting and waiting != reported:
+            now = time.monotonic()
+            is_due = bool(errors) or now - reported_at >= WAITS_APART
+            if waiting and waiting != reported and is_due:
                 reported = waiting
+                reported_at = now
                 say(waiting + _for_how_long(source.activity))
     finally:
         opening.cancel()

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 
+from wikitopics.crawler.page import SourceInfo
 from wikitopics.crawler.source import PageKind, SourceKind
 from wikitopics.crawler.texts.kinds import BEFORE
 from wikitopics.session import sources
@@ -91,7 +92,7 @@ def remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened) 
     else:
         if plan.remark:
             yield plan.remark
-        yield _begins(stream)
+        yield _begins(stream, source.info)
         if plan.adds:
             yield (
                 f"adding the documents of {source.info.name}; those whose id the session has are "
@@ -139,12 +140,22 @@ def _builds(build: VocabularyBuild, source: Opened) -> str:
     else:
         how = f"is built first, from the first {number:,} {noun}"
     return (
-        f"{settings.source_name}: the vocabulary {settings.vocabulary!r} {how}{duration}; these "
+        f"{settings.source_name}{_size(settings, source.info)}: the vocabulary "
+        f"{settings.vocabulary!r} {how}{duration}; these "
         f"{noun} then come first in the stream"
     )
 
 
-def _begins(stream: Stream) -> str:
+def _size(settings: Settings, info: SourceInfo) -> str:
+    """How much there is to read: " (7,200,000 documents in 8 files)"; "" if that is not known."""
+    if info.articles is None:
+        return ""
+    noun = sources.noun(settings.source)
+    several = f" in {info.files:,} files" if info.files is not None and info.files > 1 else ""
+    return f" ({info.articles:,} {noun}{several})"
+
+
+def _begins(stream: Stream, info: SourceInfo) -> str:
     """Which models are trained, with how many replicas, and from which article on."""
     settings = stream.settings
     done = stream.progress.articles
@@ -160,7 +171,8 @@ def _begins(stream: Stream) -> str:
     else:
         start = f"{settings[HELD_OUT]:,} {sources.noun(settings.source)} are held out first"
     passes = f", in {settings[PASSES]:,} passes" if settings[PASSES] > 1 else ""
-    return f"{settings.source_name}: training {names}{passes}; {start}"
+    size = _size(settings, info)
+    return f"{settings.source_name}{size}: training {names}{passes}; {start}"
 
 
 def ended(stream: Stream) -> str:

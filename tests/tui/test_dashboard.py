@@ -25,7 +25,7 @@ from wikitopics.tui.views.log import Spotlight, Story, ticker, when
 
 async def test_any_size_at_any_moment(shown, live):
     async with shown(live, size=(80, 24), words="LIVE") as (app, pilot):
-        seen = await seeing.until(pilot, "340 wait for the next batch")
+        seen = await seeing.until(pilot, "340 waiting")
         assert "1 retry" in seen
         assert "0.2%, 13 h left" in seen
         assert "saved" in seen
@@ -194,7 +194,7 @@ WAITS = {"waiting_for": "429", "waiting_until": time.time() + 3_625, "bound_by":
             "LIVE",
         ),
         ("starting", "paused", {}, ["paused before the first measurement"], "starting"),
-        ("running", "running", COMPILES, ["compiling the models, only once"], "waiting for"),
+        ("running", "running", COMPILES, ["compiling the models, once"], "waiting for"),
         (
             "running",
             "running",

@@ -191,7 +191,7 @@ def test_flow_in_five_lines(tmp_path):
     bars = "█" * 29 + "▌"
     track = "░"
     assert text_of(replace(session, flow=flow)) == [
-        " 139 articles/s in  137/s learnt  340 wait for the next batch",
+        " 139 articles/s in  137/s learnt  340 waiting",
         f" {bars}{track} requests 190 of 200 a minute",
         " 0.2% of 6M read, 13 h left",
         f" {'▁' * 17}{'█' * 17} 131/s to 142/s in 4 min",
@@ -202,12 +202,13 @@ def test_flow_in_five_lines(tmp_path):
     assert re.fullmatch(r" (.)\1{33} 139/s in 4 min", text_of(steady)[3]), "a flat rate is a line"
     free = doing(steady, allowed_per_minute=None, crawl_rate=69.5)
     assert text_of(free, ascii_only=True)[1] == f" {'#' * 20}{'░' * 19} peak 139/s this hour"
-    assert text_of(doing(session, bound_by="training"))[0].endswith("wait to be learnt")
+    own = replace(session.status, source="texts")
+    assert text_of(replace(session, status=own))[2] == " 0.2% done, 13 h left", "of two readings"
     assert text_of(doing(session, article_limit=50_000))[2].startswith(" 0.2% read"), (
         "of more than 50,000"
     )
     assert text_of(session, 80, 2) == [
-        " 139 articles/s in  137/s learnt  340 wait for the next batch  nothing wrong",
+        " 139 articles/s in  137/s learnt  340 waiting  nothing wrong",
         " requests 190 of 200 a minute  0.2% of 6M read, 13 h left",
     ]
 

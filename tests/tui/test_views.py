@@ -170,7 +170,7 @@ async def test_files_have_no_servers(shown, tmp_path, size):
             dashboard = await seeing.until(pilot, "nothing wrong")
             assert "document " in await seeing.press(pilot, "3", shows="newest first")
             crawl = await seeing.press(pilot, "4", shows="sets the pace")
-            end_of_crawl = await seeing.press(pilot, "end", shows="words.npz read")
+            end_of_crawl = await seeing.press(pilot, "end", shows="% done")
     for seen in (dashboard, crawl, end_of_crawl):
         for words in (
             "asked us",

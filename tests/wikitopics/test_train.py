@@ -369,7 +369,7 @@ def test_compiling_is_told_once_and_only_while_it_happens(kind):
         lines(report(0, compiling=True))
     lines(report(64))
     (line,) = (line for line in told if "compiling" in line)
-    assert "only once after installation" in line
+    assert "once for each kind" in line
 
 
 def test_progress_tells_that_topics_start_over_while_they_do():
@@ -389,9 +389,7 @@ def test_a_burst_of_reports_is_one_line_and_the_last_is_of_the_end():
     assert told == ["0:01:01  0 articles  10 held out  waiting for the wiki's reply"]
     for _ in range(50):
         lines(report(80, measured_at=64, perplexities={"lda": 5776.4}, crawl_rate=100.0))
-    assert told[1:] == [
-        "0:01:01  80 articles  perplexity after 64: lda 5,776  reading 360k articles/h"
-    ]
+    assert told[1:] == ["0:01:01  80 articles  perplexity lda 5,776 at 64  reading 360k/h"]
     told = []
     lines = ProgressLines(told.append)
     lines(report(0))
@@ -405,7 +403,7 @@ def test_a_burst_of_reports_is_one_line_and_the_last_is_of_the_end():
     )
     lines(replace(ending, noun="documents"))
     lines.end("finished")
-    line = "0:01:01  97 documents  perplexity after 97: lda 5,000, hdp 4,800"
+    line = "0:01:01  97 documents  perplexity lda 5,000, hdp 4,800 at 97"
     assert told[1:] == [line, "finished; everything is saved"]
 
 
@@ -419,11 +417,48 @@ def test_articles_per_hour_how_much_is_read_and_when_it_is_through(capsys):
     half = report(400, seconds_left=250.0, seconds_left_range=(240.0, 260.0))
     half.progress.lap = 0.5
     ProgressLines(told.append)(half)
-    assert told[0].endswith("50.0% of the source read  4 min left")
+    assert told[0].endswith("50.0% done  4 min left")
     JsonLines(lambda _: None)(half)
     line = json.loads(capsys.readouterr().out)
     assert (line["lap"], line["seconds_left"]) == (0.5, 250.0)
     assert line["seconds_left_range"] == [240.0, 260.0]
+
+
+def test_a_line_has_the_rate_of_what_sets_the_pace_in_a_hundred_characters():
+    told = []
+    lines = ProgressLines(told.append)
+    lines._every = 0.0
+    rates = {"crawl_rate": 1_160.0, "train_rate": 416.0}
+    scores = {"measured_at": 4_194_304, "perplexities": {"lda": 2_345.6}}
+    left = {"seconds_left": 250.0, "seconds_left_range": (240.0, 260.0)}
+    for bound_by in ("training", "parsing", None):
+        now = report(7_100_000, bound_by=bound_by, **rates, **scores, **left)
+        now.progress.lap = 0.5
+        lines(replace(now, noun="documents"))
+    begin = "0:01:01  7,100,000 documents  perplexity lda 2,346 at 4.2M"
+    end = "50.0% done  4 min left"
+    paces = ("learning 1.5M/h", "reading 4.2M/h", "reading 4.2M/h")
+    assert told == [f"{begin}  {pace}  {end}" for pace in paces]
+    assert max(map(len, told)) <= 100
+    ended = report(7_100_000, "stopped", bound_by="training", **rates)
+    lines(ended)
+    ended.progress.renew_from = -1
+    lines(replace(ended, state="running"))
+    assert not any("/h" in line for line in told[3:])
+
+
+@pytest.mark.parametrize(("own", "skipped"), [(True, 1_000), (True, 0), (False, 1_000)])
+def test_the_last_lines_tell_how_many_of_ones_own_documents_were_skipped(own, skipped):
+    told = []
+    lines = ProgressLines(told.append)
+    now = report(3_800)  # 1,900 in two passes
+    now.progress.again = 1_900
+    now.progress.skip("no text", skipped)
+    now.progress.crawled = 3_800 + 10 + skipped
+    lines(replace(now, own=own))
+    lines.end("finished")
+    expected = ["skipped: 1,000 of 2,910 (no text 1,000)"] if own and skipped else []
+    assert [line for line in told if "skipped" in line] == expected
 
 
 def test_the_log_has_the_end_of_a_run_whose_reader_went_away(monkeypatch):

@@ -14,7 +14,7 @@ from wikitopics.session.records import Event, Status
 from wikitopics.session.sources import described
 from wikitopics.session.wording import age, skips_told
 from wikitopics.tui.axes import Floats, ago
-from wikitopics.tui.bars import condition, progress, source_words
+from wikitopics.tui.bars import condition, progress, share_of, source_words
 from wikitopics.tui.chart import Chart
 from wikitopics.tui.flow import (
     GAP,
@@ -227,7 +227,7 @@ def facts(session: SessionView) -> list[Fact]:
     if status.skips:
         skipped += f": {skips_told(status.skips)}"
     rows.append(("skipped", skipped, ""))
-    rows.append(("progress", progress(status, f" of {source_words(status)} read"), ""))
+    rows.append(("progress", progress(status, share_of(status, source_words(status))), ""))
     since = status.checkpoint_age_seconds
     last_save = f"{age(since)} ago" if since is not None else "none"
     rows.append(("last save", last_save, ""))

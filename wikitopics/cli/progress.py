@@ -6,12 +6,26 @@ from typing import TYPE_CHECKING
 
 from wikitopics.cli import output
 from wikitopics.session.errors import Say
-from wikitopics.session.wording import starting_over
+from wikitopics.session.wording import skips_told, starting_over
 
 if TYPE_CHECKING:
+    from wikitopics.session.records import TrainerActivity
     from wikitopics.session.training.monitor import Report
 
-COMPILING = "compiling the models, only once after installation: this takes about half a minute"
+COMPILING = "compiling the models, once for each kind: this takes about half a minute"
+
+
+def _pace(activity: "TrainerActivity") -> list[str]:
+    """The rate of what sets the pace, as the one part of a line; none if that is not known.
+
+    Where training does, a burst of reading only fills the queue.
+    """
+    doing = "reading"
+    rate = activity.crawl_rate
+    if activity.bound_by == "training":
+        doing = "learning"
+        rate = activity.train_rate
+    return [f"{doing} {output.rate(rate * 3600)}/h"] if rate else []
 
 
 class ProgressLines:
@@ -41,6 +55,15 @@ class ProgressLines:
         self._next = time.monotonic() + self._every
         self._tell(self._line(report))
 
+    def _tell_skipped(self, report: "Report") -> None:
+        """Say how many of the user's own documents were skipped, if any were; of a crawl, some
+        always are."""
+        progress = report.progress
+        if report.own and progress.skipped:
+            reasons = skips_told(progress.skips)
+            documents = progress.crawled - progress.again
+            self._tell(f"skipped: {progress.skipped:,} of {documents:,} ({reasons})")
+
     def _line(self, report: "Report") -> str:
         progress = report.progress
         activity = report.activity
@@ -57,11 +80,11 @@ class ProgressLines:
         perplexities = report.measured.perplexities
         if perplexities:
             scores = ", ".join(f"{name} {value:,.0f}" for name, value in perplexities.items())
-            parts.append(f"perplexity after {report.measured.articles:,}: {scores}")
-        if activity.crawl_rate:
-            parts.append(f"reading {output.rate(activity.crawl_rate * 3600)} {report.noun}/h")
+            parts.append(f"perplexity {scores} at {output.rate(report.measured.articles)}")
+        if report.state == "running" and not progress.in_last_reading:
+            parts += _pace(activity)
         if progress.lap is not None:
-            parts.append(f"{progress.lap:.1%} of the source read")
+            parts.append(f"{progress.lap:.1%} done")
         if activity.time_left:
             parts.append(activity.time_left)
         if activity.starting_over:
@@ -73,9 +96,10 @@ class ProgressLines:
         return "  ".join(parts)
 
     def end(self, reason: str) -> None:
-        """The last line."""
+        """The last lines."""
         if self._last is not None:
             self._tell(self._line(self._last))
+            self._tell_skipped(self._last)
             reason = f"{reason}; everything is saved"
         self._tell(reason)
 

@@ -17,21 +17,23 @@ from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.training.remarks import chosen_by_size
 from wikitopics.stored.progress_bars import tqdm_if_seen
 
-BAR = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}, {rate_fmt}{postfix}]"
-"""The bar as usual, but for its own time left: the session's is told instead."""
+BAR = "{l_bar}{bar}| [{elapsed}{postfix}]"
+"""The share of the work that is done; how many texts are learnt and the time left are the
+session's."""
+DONE = 1_000
+"""What the bar counts up to."""
 
 
 @contextmanager
 def progress_bar(
     path: Path,
-    documents: int,
     wanted: bool,
     requested: Settings | None,
 ) -> Iterator[Callable[[], None]]:
     """Yield a function that reads the session and shows its progress, if somebody can see it.
 
-    ``documents``: how many texts the trainer is given; ``wanted``: whether the caller wants a bar;
-    ``requested``: the settings of a new session before its size is known.
+    ``wanted``: whether the caller wants a bar; ``requested``: the settings of a new session before
+    its size is known.
     """
     tqdm = tqdm_if_seen(wanted)
     if tqdm is None:
@@ -39,7 +41,7 @@ def progress_bar(
         return
     name = visible(session_name(path))
     began = time.time()
-    with tqdm(desc=name, unit=" texts") as bar:
+    with tqdm(desc=name) as bar:
 
         def show() -> None:
             with suppress(SessionError), SessionReader(path) as reader:
@@ -56,8 +58,9 @@ def progress_bar(
                     if chosen:
                         # Notebooks show what is on standard error as if it were an error.
                         bar.write(in_python(chosen), file=sys.stdout)
-                    bar.reset(documents * passes)
-                facts = [
+                    bar.reset(DONE)
+                facts = [f"{now.documents:,} texts learnt"]
+                facts += [
                     f"{model.name}={model.perplexity:,.0f}"
                     for model in now.models
                     if model.perplexity
@@ -71,9 +74,7 @@ def progress_bar(
                     label = f"{name}, pass {now.pass_} of {passes}"
                 bar.set_description(label, refresh=False)
                 bar.set_postfix_str(", ".join(facts), refresh=False)
-                # Later passes leave out texts that are held out or skipped, but the bar counts all
-                # texts in each pass: it shows the share that was read of all readings.
-                read = round((now.lap or 0) * bar.total)
-                bar.update(read - bar.n)
+                bar.n = round((now.lap or 0) * DONE)
+                bar.refresh()
 
         yield show

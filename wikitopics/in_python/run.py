@@ -316,7 +316,7 @@ def train(
             # An existing session has its index, and its choices have been told.
             requested = settings if is_new else None
             index_to_store = index if is_new else None
-            with progress_bar(path, number, progress, requested) as show:
+            with progress_bar(path, progress, requested) as show:
                 code = _wait(process, path, index_to_store, show)
         _check_ended(path, code)
         for remark in _remarks(path, number, skipped_before):

@@ -20,6 +20,7 @@ from tests.crawler import dump_server
 from tests.crawler.conftest import siteinfo
 from tests.crawler.dumps import multistream
 from tests.waiting import until_true
+from wikitopics.crawler.page import SourceInfo
 from wikitopics.crawler.source import Activity
 from wikitopics.session import sources
 from wikitopics.session.errors import Damaged
@@ -52,6 +53,39 @@ async def test_how_long_a_wait_will_be_is_told_as_it_is(end, seconds, says):
     assert await open_with_retries(source, say)
     assert said[0].startswith(says)
     assert ("trying" in said[0]) == (end == "trying_until")
+
+
+async def test_while_a_source_opens_only_some_percentages_are_told(monkeypatch):
+    monkeypatch.setattr(opening, "LONG_TO_OPEN", 0.01)
+    activity = Activity()
+    said = []
+
+    async def read():
+        for percent in range(20):
+            activity.waiting_for = f"reading the ids ({percent}%)"
+            await asyncio.sleep(0.02)
+        activity.note(time.time(), "2 repeat an id")
+        await until_true(lambda: len(said) > 1)
+        return "opened"
+
+    assert await open_with_retries(Mock(activity=activity, open=read), said.append)
+    assert len(said) == 2, "an error is told at once"
+    assert said[0].startswith("reading the ids (")
+    assert said[1] == "2 repeat an id"
+
+
+@pytest.mark.parametrize(
+    ("articles", "files", "says"),
+    [
+        (7_200_000, 8, " (7,200,000 documents in 8 files)"),
+        (3_000, 1, " (3,000 documents)"),
+        (3_000, None, " (3,000 documents)"),
+        (None, 8, ""),
+    ],
+)
+def test_the_first_line_says_how_much_there_is(articles, files, says):
+    settings = Mock(source="texts")
+    assert remarks._size(settings, SourceInfo("t", articles, files=files)) == says
 
 
 @pytest.fixture
