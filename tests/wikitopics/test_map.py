@@ -90,9 +90,7 @@ def test_a_notebook_shows_the_map_itself_and_a_part_as_a_table(notes):
     assert kept._repr_html_() == cell
 
 
-def test_of_too_many_documents_only_those_drawn_have_texts_and_all_are_coloured(
-    notes, monkeypatch
-):
+def test_of_too_many_documents_only_those_drawn_have_texts_and_all_are_coloured(notes, monkeypatch):
     n = len(notes.documents())
     rare_first = ["rare" if number % 3 == 0 else "often" for number in range(n)]
     whole = notes.map(color=rare_first)
