@@ -281,7 +281,7 @@ def _png(table: Table, request: ExportRequest) -> Iterator[bytes]:
     _check_no_snippets(request)
     (model, *_) = request.models
     whole = map_contents(request.reader, model, nothing, advance=request.advance)
-    yield picture(whole, labels=None, scale=())
+    yield picture(whole, colouring=None)
 
 
 def _check_no_snippets(request: ExportRequest) -> None:

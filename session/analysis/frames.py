@@ -261,6 +261,27 @@ def documents_of(
     return documents if index is None else documents.set_axis(index)
 
 
+def titles_of(
+    reader: SessionReader, seqs: NDArray[np.int64], advance: Advance = unseen
+) -> "ExtensionArray":
+    """The titles of the articles with these numbers, which ascend. Raises `Damaged` if the session
+    does not have all of them."""
+    import pandas as pd
+
+    titles = [pd.array([], dtype="str")]
+    last = reader.last_seq()
+    for some_seqs, _, _, some_titles in reader.told(ids=False, titles=True, trained_only=False):
+        some = np.array(some_seqs)
+        begin, end = np.searchsorted(seqs, [some[0], some[-1] + 1])
+        own = np.isin(some, seqs[begin:end])
+        titles.append(pd.array(some_titles, dtype="str")[own])
+        advance("documents read", some_seqs[-1], last)
+    found = pd.concat([pd.Series(part) for part in titles]).array
+    if len(found) != len(seqs):
+        raise Damaged("places and articles do not match")
+    return found
+
+
 def _restored(reader: SessionReader, labels: "Series") -> "Index | None":
     """The index that a pandas Series had, otherwise the ids, ``labels``; None unless all have
     one."""

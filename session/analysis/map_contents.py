@@ -87,7 +87,7 @@ class MapContents:
 
     def columns(self) -> Columns:
         """The table of the known articles, by column."""
-        coordinates = np.round(self.map.places[self.rows] / WHOLE, DIGITS)
+        coordinates = self.coordinates(self.rows)
         numbers = self.map.topics[self.rows].tolist()
         return (
             self.page_ids.tolist(),
@@ -98,14 +98,13 @@ class MapContents:
             [self.area_of.get(number) for number in numbers],
         )
 
-    def page(
-        self,
-        largest: int = LARGEST,
-        labels: Sequence[str] | None = None,
-        scale: Sequence[str] = (),
-    ) -> str:
-        """The map as a page of at most so many bytes; ``labels`` and ``scale``: see
-        `map_page.Articles`."""
+    def coordinates(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """(rows, 2) x and y of these articles, from 0 to 1."""
+        return np.round(self.map.places[rows] / WHOLE, DIGITS)
+
+    def page(self, largest: int = LARGEST, colouring: map_page.Colouring | None = None) -> str:
+        """The map as a page of at most so many bytes; ``colouring``: of all articles, by what to
+        colour instead of areas."""
         # -1 chooses the last index, which no topic has.
         indices = np.full(len(self.topics) + 1, -1)
         indices[self._drawn] = np.arange(len(self._drawn))
@@ -117,8 +116,7 @@ class MapContents:
             self.addresses if any(self.addresses) else None,
             self.snippets,
             typical=self.typical,
-            labels=labels,
-            scale=scale,
+            colouring=None if colouring is None else colouring.of_rows(self.rows),
             of=len(self),
         )
         return map_page.map_page(

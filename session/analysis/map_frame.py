@@ -4,20 +4,23 @@ Importing this module loads pandas.
 """
 
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from wikitopics.extra import REPORT
+from wikitopics.session.analysis.frames import documents_of, titles_of
 from wikitopics.session.analysis.groups import column_of, places_of_values, tell_of_those_without
-from wikitopics.session.analysis.map_contents import MapContents
-from wikitopics.session.errors import BadUsage
+from wikitopics.session.analysis.map_contents import MapContents, map_contents
+from wikitopics.session.analysis.report.map_page import Colouring, coloured, drawn
+from wikitopics.session.errors import Advance, BadUsage
 from wikitopics.session.paths import user_path
 from wikitopics.session.storage.files import check_target, replacing
+from wikitopics.session.storage.reader import SessionReader
 
 CELL = 1_000_000
 """The most bytes of the page in a cell of a notebook."""
@@ -39,27 +42,12 @@ class MapFrame(pd.DataFrame):  # type: ignore[misc]
     _metadata = ["_drawn"]  # noqa: RUF012 - pandas' own convention
 
     def __init__(
-        self, of_model: MapContents, documents: "pd.DataFrame | None", color: object = None
+        self, table: pd.DataFrame, drawn: MapContents, colouring: Colouring | None
     ) -> None:
-        """``documents``: the result of `frames.documents_of`. ``color``: see `labels_of`."""
-        page_ids, titles, x, y, topics, areas = of_model.columns()
-        on_map = pd.DataFrame(
-            {
-                "page_id": page_ids,
-                "title": titles,
-                "x": x,
-                "y": y,
-                "topic": pd.array(topics, dtype="Int64"),
-                "area": pd.array(areas, dtype="Int64"),
-            }
-        )
-        if documents is None:
-            super().__init__(on_map)
-        else:
-            places = on_map.drop(columns="title").set_index("page_id")
-            placed = places.reindex(documents["page_id"]).set_axis(documents.index)
-            super().__init__(pd.concat([documents, placed], axis="columns"))
-        self._drawn = (of_model, *labels_of(color, of_model, documents))
+        """``drawn``: the map, with the titles of those articles that a page draws. ``colouring``:
+        of all articles of the map; None: by areas."""
+        super().__init__(table)
+        self._drawn = (drawn, colouring)
 
     @property
     def _constructor(self) -> Any:
@@ -71,7 +59,7 @@ class MapFrame(pd.DataFrame):  # type: ignore[misc]
         With `snippets`, the page has the beginnings of texts, as a notebook shows them. A picture
         needs the extra `report`. Raises ValueError for another ending.
         """
-        of_model, labels, scale = self._drawn
+        of_model, colouring = self._drawn
         if not snippets:
             of_model = replace(of_model, snippets=None)
         target = user_path(os.fspath(path))
@@ -81,7 +69,7 @@ class MapFrame(pd.DataFrame):  # type: ignore[misc]
             raise ValueError(f"path: {error}") from None
         ending = target.suffix.lower()
         if ending == ".html":
-            content = of_model.page(labels=labels, scale=scale).encode()
+            content = of_model.page(colouring=colouring).encode()
         elif ending == ".png":
             content = self._picture()
         else:
@@ -94,12 +82,11 @@ class MapFrame(pd.DataFrame):  # type: ignore[misc]
             raise ValueError(REPORT.needed("a map as .png"))
         from wikitopics.session.analysis.report.map_picture import picture
 
-        of_model, labels, scale = self._drawn
-        return picture(of_model, labels, scale)
+        return picture(*self._drawn)
 
     def _repr_html_(self) -> str:
-        of_model, labels, scale = self._drawn
-        page = of_model.page(CELL, labels, scale)
+        of_model, colouring = self._drawn
+        page = of_model.page(CELL, colouring)
         return embedded(page, f"Map of {len(self):,} {of_model.noun}", HEIGHT)
 
 
@@ -112,38 +99,75 @@ def embedded(page: str, title: str, height: int) -> str:
     )
 
 
-def labels_of(
-    color: object, of_model: MapContents, documents: "pd.DataFrame | None"
-) -> tuple[Sequence[str] | None, Sequence[str]]:
-    """The label by which each article is coloured, and the labels in order if they are parts of a
-    scale.
+def map_frame(reader: SessionReader, model: str, color: object, advance: Advance) -> MapFrame:
+    """The map of a model; ``color``: None, or a value for each document, as for
+    `places_of_values`. ``advance``: is told how many articles have been read.
 
-    ``color``: None, or a value for each document, as for `places_of_values`. Numbers become parts
-    of a scale.
+    Titles are read as a column, and beginnings only of the articles that a page draws: those of
+    millions are too large.
 
-    Raises ValueError if there are too few or too many values, or no article has one, and TypeError.
+    Raises `SessionError` if the session has no map of articles, and for colours TypeError or
+    ValueError: if there are too few or too many values, or no article has one.
     """
-    if color is None:
-        return None, ()
-    column = column_of("color", color)
-    places = places_of_values("color", column, of_model.page_ids, documents, of_model.noun)
+    column = None if color is None else column_of("color", color)
+    with reader.one_moment():
+        of_model = map_contents(reader, model, drawn, snippets=True, advance=advance)
+        # The map has the places of the first articles that are recorded.
+        page_ids = reader.recorded_articles(held_out=True).page_ids[: len(of_model)]
+        documents = documents_of(reader, advance=advance)
+        if documents is None:
+            titles = titles_of(reader, of_model.map.seqs, advance)
+            table = pd.DataFrame({"page_id": page_ids, "title": titles})
+            rows = np.arange(len(of_model))
+        else:
+            table = documents
+            rows = pd.Index(page_ids).get_indexer(documents["page_id"])
+    colouring = None
+    if column is not None:
+        colouring = _colouring(column, page_ids, documents, of_model.noun)
+    return MapFrame(table.assign(**_columns(of_model, rows)), of_model, colouring)
+
+
+def _columns(of_model: MapContents, rows: NDArray[np.int64]) -> dict[str, Any]:
+    """`x`, `y`, `topic` and `area` of these articles of the map; -1 for a document that has no
+    place."""
+    coordinates = of_model.coordinates(rows)
+    coordinates[rows < 0] = np.nan
+    topics = np.where(rows < 0, -1, of_model.map.topics[rows])
+    numbers = [topic.topic for topic in of_model.topics]
+    areas = [of_model.area_of.get(number) for number in numbers]
+    return {
+        "x": coordinates[:, 0],
+        "y": coordinates[:, 1],
+        "topic": pd.array(numbers, dtype="Int64").take(topics, allow_fill=True),
+        "area": pd.array(areas, dtype="Int64").take(topics, allow_fill=True),
+    }
+
+
+def _colouring(
+    column: pd.Series, page_ids: NDArray[np.int64], documents: pd.DataFrame | None, noun: str
+) -> Colouring:
+    """The colour of each article by its value; numbers become parts of a scale. The arguments are
+    those of `places_of_values`."""
+    places = places_of_values("color", column, page_ids, documents, noun)
     values = column.reset_index(drop=True).reindex(places)
     n_without = int(values.isna().sum())
-    tell_of_those_without("color", n_without, len(values), of_model.noun, "are grey")
+    tell_of_those_without("color", n_without, len(values), noun, "are grey")
     if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
         return _on_a_scale(values)
-    return ["" if pd.isna(value) else str(value) for value in values.tolist()], ()
+    label_of, labels = values.map(str, na_action="ignore").factorize()
+    return coloured(labels.tolist(), label_of)
 
 
-def _on_a_scale(values: Any) -> tuple[list[str], list[str]]:
-    """The part of the scale that each number is in, and the parts."""
+def _on_a_scale(values: pd.Series) -> Colouring:
+    """The colour of each number by the part of the scale that it is in."""
     numbers = values.astype("float64").replace([np.inf, -np.inf], np.nan)
-    distinct = numbers.dropna().unique()
+    distinct = np.sort(numbers.dropna().unique())
     if len(distinct) <= PARTS:
-        names = {number: f"{number:g}" for number in np.sort(distinct).tolist()}
-        return [names.get(number, "") for number in numbers.tolist()], list(names.values())
+        names = [f"{number:g}" for number in distinct.tolist()]
+        return coloured(names, pd.Index(distinct).get_indexer(numbers), is_scale=True)
     parts = pd.qcut(numbers, PARTS, duplicates="drop")
     are_whole = bool((distinct == np.round(distinct)).all())
     form = ".0f" if are_whole else ".4g"
     scale = [f"{part.left:{form}} to {part.right:{form}}" for part in parts.cat.categories]
-    return [scale[code] if code >= 0 else "" for code in parts.cat.codes.tolist()], scale
+    return coloured(scale, parts.cat.codes.to_numpy(), is_scale=True)

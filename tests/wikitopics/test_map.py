@@ -47,11 +47,14 @@ def test_it_has_what_the_export_has(trained, cli):
 
 
 def test_articles_of_a_wiki_are_in_the_order_of_reading(trained, cli, monkeypatch):
-    monkeypatch.setattr("wikitopics.session.analysis.frames.documents_of", lambda reader, **_: None)
+    monkeypatch.setattr(
+        "wikitopics.session.analysis.map_frame.documents_of", lambda reader, **_: None
+    )
     session = wt.open(trained)
     places = session.map()
     told = cli.rows("map")
     assert places["page_id"].tolist() == [row["page_id"] for row in told]
+    assert places["title"].tolist() == [row["title"] for row in told]
     assert places.index.tolist() == list(range(len(told)))
     numbers = pd.Series(range(len(told)), index=places["page_id"]).sample(frac=1, random_state=1)
     assert (
@@ -85,6 +88,20 @@ def test_a_notebook_shows_the_map_itself_and_a_part_as_a_table(notes):
     kept = pickle.loads(pickle.dumps(places))
     assert kept.equals(places)
     assert kept._repr_html_() == cell
+
+
+def test_of_too_many_documents_only_those_drawn_have_texts_and_all_are_coloured(notes, monkeypatch):
+    n = len(notes.documents())
+    rare_first = ["rare" if number % 3 == 0 else "often" for number in range(n)]
+    whole = notes.map(color=rare_first)
+    monkeypatch.setattr("wikitopics.session.analysis.report.map_page.MOST_DOTS", 40)
+    places = notes.map(color=rare_first)
+    pd.testing.assert_frame_equal(pd.DataFrame(places), pd.DataFrame(whole))
+    drawn, colouring = places._drawn
+    assert len(drawn.snippets) == len(drawn.titles) == 40
+    assert len(colouring.of_article) == n - 1
+    # Every third article is drawn, so "rare" would be the more frequent label of those.
+    assert keys_of(unescape(places._repr_html_())) == ["often", "rare"]
 
 
 @pytest.mark.interop
@@ -147,14 +164,15 @@ def test_numbers_become_a_scale(notes, tmp_path):
 
 @pytest.mark.interop
 def test_names_in_the_picture_are_whole_apart_and_no_formulas(notes):
+    from wikitopics.session.analysis.report.map_page import coloured
     from wikitopics.session.analysis.report.map_picture import drawn
 
-    labels = ["$\\frac$", "_$", "<b>"] * 40
+    labels = ["$\\frac$", "_$", "<b>"]
     places = notes.map()
     of_model, *_ = places._drawn
-    labels = labels[: len(of_model)]
+    colouring = coloured(labels, np.arange(len(of_model)) % len(labels))
     named = [replace(row, name=f"{'very ' * 9}$long_ {row.name}") for row in of_model.topics]
-    figure = drawn(replace(of_model, topics=named), labels, ())
+    figure = drawn(replace(of_model, topics=named), colouring)
     (axes,) = figure.axes
     renderer = figure.canvas.get_renderer()
     legend = axes.get_legend()

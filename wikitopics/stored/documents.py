@@ -13,7 +13,6 @@ from wikitopics.model import Minibatch
 from wikitopics.session.analysis import find, frames, inference, listing, similar
 from wikitopics.session.analysis.find import Finder, Found
 from wikitopics.session.analysis.listing import Article
-from wikitopics.session.analysis.map_contents import map_contents
 from wikitopics.session.analysis.painted import PaintedText, Painter
 from wikitopics.session.analysis.similar import Neighbour, Recorded
 from wikitopics.session.errors import Advance
@@ -373,13 +372,10 @@ class DocumentMethods(SessionFile):
         """
         if NOTEBOOK.missing():
             raise ValueError(NOTEBOOK.needed("map()"))
-        from wikitopics.session.analysis.map_frame import MapFrame
+        from wikitopics.session.analysis.map_frame import map_frame
 
         with self._open() as reader, following() as advance:
-            name = reader.model_named(model)
-            of_model = map_contents(reader, name, snippets=True, advance=advance)
-            documents = frames.documents_of(reader, advance=advance)
-        return MapFrame(of_model, documents, color)
+            return map_frame(reader, reader.model_named(model), color, advance)
 
     def counts(self) -> tuple[Minibatch, NDArray[np.int64]]:
         """(word counts, (D,) page ids) of all documents, held-out ones first, if the session has

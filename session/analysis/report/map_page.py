@@ -8,7 +8,7 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from string import Template
@@ -96,12 +96,24 @@ class Articles:
     """The beginnings of their texts."""
     typical: NDArray[np.floating] | None = None
     """(n,) the larger, the sooner an article's title is shown."""
-    labels: Sequence[str] | None = None
-    """What to colour by, instead of topics; empty for none."""
-    scale: Sequence[str] = ()
-    """The labels in their order, if they are parts of a scale."""
+    colouring: "Colouring | None" = None
+    """What to colour by, instead of topics."""
     of: int | None = None
     """How many there are, if these are only those that are `drawn`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Colouring:
+    """The colours of n articles by what they are labelled with."""
+
+    keys: Sequence[Mapping[str, str]]
+    """The `name` and the `colour` of each label."""
+    of_article: NDArray[np.uint8]
+    """(n,) the index of each article's."""
+
+    def of_rows(self, rows: NDArray[np.int64]) -> "Colouring":
+        """Those of some of the articles: each has its colour whatever is left out."""
+        return Colouring(self.keys, self.of_article[rows])
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,10 +231,12 @@ def _check(articles: Articles, topics: Sequence[Topic], areas: Sequence[Area]) -
     numbers = articles.topics
     if numbers.ndim not in (1, 2) or (numbers.ndim == 2 and numbers.shape[1] == 0):
         raise ValueError("topics must be of shape (n,) or (n, m)")
-    for what in ("topics", "titles", "addresses", "snippets", "typical", "labels"):
+    for what in ("topics", "titles", "addresses", "snippets", "typical"):
         values = getattr(articles, what)
         if values is not None and len(values) != n:
             raise ValueError(f"{what} must have one entry for each of the {n} places")
+    if articles.colouring is not None and len(articles.colouring.of_article) != n:
+        raise ValueError(f"colouring must have one entry for each of the {n} places")
     if len(topics) > MOST_TOPICS:
         raise ValueError(f"there must be at most {MOST_TOPICS} topics")
     if len(areas) > MOST_TOPICS:
@@ -283,12 +297,9 @@ def _packed(
     A level is the logarithm of an article's rank in its topic.
     """
     titles, addresses, snippets, left_out = _texts(articles, chosen, ranks, detail)
-    labels: list[dict[str, str]] = []
-    label_of = np.empty(0, np.uint8)
-    if articles.labels is not None:
-        # Of all articles, so that a label has its colour whatever is left out.
-        labels, label_of = coloured(articles.labels, articles.scale)
-        label_of = label_of[chosen]
+    colouring = Colouring([], np.empty(0, np.uint8))
+    if articles.colouring is not None:
+        colouring = articles.colouring.of_rows(chosen)
     columns = _columns(articles.topics)[chosen]
     width = 1 if len(topics) < 255 else 2
     head = {
@@ -296,7 +307,7 @@ def _packed(
         "noun": _told(noun, LONGEST_NAME),
         "columns": columns.shape[1],
         "width": width,
-        "labels": labels,
+        "labels": colouring.keys,
         "topics": [_described(topic, detail.words) for topic in topics],
         "areas": [
             {
@@ -318,7 +329,7 @@ def _packed(
         articles.places[chosen].T.astype("<u2").tobytes(),
         levels.tobytes(),
         columns.T.astype(stored).tobytes(),
-        label_of.tobytes(),
+        colouring.of_article.tobytes(),
         "\n".join(titles + addresses + snippets).encode(),
     ]
     compressed = zlib.compress(b"".join(parts), 9)
@@ -361,28 +372,37 @@ def _texts(
 
 
 def coloured(
-    labels: Sequence[str], scale: Sequence[str] = ()
-) -> tuple[list[dict[str, str]], NDArray[np.uint8]]:
-    """The labels with their colours, and the number of each article's: those of a scale in their
-    order, otherwise the most frequent first.
+    labels: Sequence[str], label_of: NDArray[np.integer], *, is_scale: bool = False
+) -> Colouring:
+    """The colours of labels: of the parts of a scale in their order, otherwise the most frequent
+    first. As many labels have one as there are colours; all others are one label.
 
-    There are as many as colours; all others are one label.
+    labels: those of the same frequency keep this order
+    label_of: (n,) the index of each article's label; -1 for none
     """
     texts = [_told(label, LONGEST_NAME) for label in labels]
-    frequency = Counter(text for text in texts if text)
-    in_order = [text for text, _ in frequency.most_common()]
+    counts = np.bincount(label_of + 1, minlength=len(labels) + 1).tolist()
+    n_without, *n_with = counts
+    frequency: Counter[str] = Counter()
+    for text, n in zip(texts, n_with, strict=True):
+        if n:
+            frequency[text] += n
+    if n_without:
+        frequency[""] += n_without
+    in_order = [text for text, _ in frequency.most_common() if text]
     colours: Sequence[str] = COLOURS[:-1]
-    if scale:
-        in_order = [_told(text, LONGEST_NAME) for text in scale]
+    if is_scale:
+        in_order = texts
         colours = SCALE
     shown = in_order[: len(colours)]
     number_of = {text: number for number, text in enumerate(shown)}
     keys = [{"name": text, "colour": colour} for text, colour in zip(shown, colours, strict=False)]
-    others = set(texts).difference(shown)
+    others = set(frequency).difference(shown)
     if others:
         keys.append({"name": "none" if others == {""} else "others", "colour": OTHER})
-    of_article = [number_of.get(text, len(shown)) for text in texts]
-    return keys, np.array(of_article, np.uint8)
+    # The index -1 chooses the last number, that of all others.
+    numbers = [number_of.get(text, len(shown)) for text in (*texts, "")]
+    return Colouring(keys, np.array(numbers, np.uint8)[label_of])
 
 
 def _described(topic: Topic, words: int) -> dict[str, object]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from wikitopics.session.analysis.map_contents import MapContents
 from wikitopics.session.analysis.report.fonts import AS_IT_IS, told
-from wikitopics.session.analysis.report.map_page import OTHER, coloured
+from wikitopics.session.analysis.report.map_page import OTHER, Colouring
 from wikitopics.session.storage.places import WHOLE, Places
 
 SIZE = (14.0, 9.8)
@@ -40,14 +40,14 @@ _DENSEST = 0.32
 """How strongly the densest land is shaded."""
 
 
-def picture(of_model: MapContents, labels: Sequence[str] | None, scale: Sequence[str]) -> bytes:
-    """The map as a PNG; ``labels`` and ``scale``: see `map_page.Articles`."""
+def picture(of_model: MapContents, colouring: Colouring | None) -> bytes:
+    """The map as a PNG; ``colouring``: of all articles, by what to colour instead of areas."""
     file = io.BytesIO()
-    drawn(of_model, labels, scale).savefig(file, format="png", facecolor=PAPER)
+    drawn(of_model, colouring).savefig(file, format="png", facecolor=PAPER)
     return file.getvalue()
 
 
-def drawn(of_model: MapContents, labels: Sequence[str] | None, scale: Sequence[str]) -> Figure:
+def drawn(of_model: MapContents, colouring: Colouring | None) -> Figure:
     """The map as a figure of matplotlib."""
     figure = Figure(figsize=SIZE, dpi=DOTS, facecolor=PAPER)
     canvas: Any = FigureCanvasAgg(figure)
@@ -59,10 +59,10 @@ def drawn(of_model: MapContents, labels: Sequence[str] | None, scale: Sequence[s
     figure.text(0.985, 0.985, f"{len(of_model):,} {of_model.noun}", ha="right", **how)
     places = of_model.map.places
     colours, of_article = of_model.colours()
-    if labels is not None:
-        keys, of_article = coloured(labels, scale)
-        colours = [key["colour"] for key in keys]
-        _explain(axes, keys)
+    if colouring is not None:
+        of_article = colouring.of_article
+        colours = [key["colour"] for key in colouring.keys]
+        _explain(axes, colouring.keys)
     axes.imshow(
         _shading(places, colours, of_article),
         extent=(-EDGE, 1 + EDGE, -EDGE, 1 + EDGE),
@@ -77,7 +77,7 @@ def drawn(of_model: MapContents, labels: Sequence[str] | None, scale: Sequence[s
     rgb = np.array([to_rgb(colour) for colour in colours]).reshape(-1, 3)[of_article[some]]
     axes.scatter(x, y, s=size, c=rgb, alpha=0.75, linewidths=0, zorder=1)
     axes.set(xlim=(-EDGE, 1 + EDGE), ylim=(-EDGE, 1 + EDGE))
-    _name(axes, canvas.get_renderer(), of_model, plain=labels is not None)
+    _name(axes, canvas.get_renderer(), of_model, plain=colouring is not None)
     return figure
 
 

@@ -17,6 +17,7 @@ from wikitopics.session.analysis.report.map_page import (
     Area,
     Articles,
     Topic,
+    coloured,
     map_page,
 )
 from wikitopics.session.analysis.report.parts import LARGEST
@@ -156,8 +157,9 @@ def test_only_addresses_of_the_web_are_in_it():
 
 def test_hostile_texts_are_only_texts():
     n = len(HOSTILE)
+    colouring = coloured(HOSTILE, np.arange(n))
     articles = articles_of(
-        n, K=1, titles=HOSTILE, snippets=HOSTILE, labels=HOSTILE, addresses=HOSTILE
+        n, K=1, titles=HOSTILE, snippets=HOSTILE, colouring=colouring, addresses=HOSTILE
     )
     for bad in HOSTILE:
         topics = [Topic(bad, [bad], 0, (0.5, 0.5))]
@@ -172,8 +174,11 @@ def test_hostile_texts_are_only_texts():
 
 
 def test_the_most_frequent_labels_have_colours():
-    labels = [f"label {i % 30}" for i in range(95)] + ["", "", "", "", ""]
-    head, found = unpacked(map_page("", articles_of(100, labels=labels), topics_of(10), AREAS))
+    label_of = np.arange(100) % 30
+    label_of[95:] = -1
+    colouring = coloured([f"label {i}" for i in range(30)], label_of)
+    articles = articles_of(100, colouring=colouring)
+    head, found = unpacked(map_page("", articles, topics_of(10), AREAS))
     names = [label["name"] for label in head["labels"]]
     assert names[:5] == [f"label {i}" for i in range(5)]
     assert names[-1] == "others"
