@@ -16,7 +16,7 @@ from threading import Lock
 from typing import Any, TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., Any])
-SOURCES = ("model/*.py", "vocab/*.py", "session/analysis/*kernels.py")
+SOURCES = ("compiled.py", "model/*.py", "vocab/*.py", "session/analysis/*kernels.py")
 """The files that kernels depend on."""
 
 # LLVM's flags by which sums may be reordered and multiplications fused with additions; NaN and
