@@ -33,7 +33,7 @@ from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.ready_texts import Sentences, drawn, sentences_of
 from wikitopics.crawler.dumps.bzip2 import bzip2_blocks
 from wikitopics.crawler.dumps.xml import DumpReader
-from wikitopics.crawler.markup.texts import prose
+from wikitopics.crawler.markup.texts import text_to_count
 from wikitopics.crawler.page import Page, SourceInfo
 from wikitopics.crawler.source import Activity, Asked, Job, PageBatch, Position
 from wikitopics.crawler.texts.kinds import Texts
@@ -144,7 +144,7 @@ def _blocks_of(
     for start in range(0, len(pages), PAGES_TOGETHER):
         batch = pages[start : start + PAGES_TOGETHER]
         with watch.stage("text without markup"):
-            texts = [prose(page, info) for page in batch]
+            texts = [text_to_count(page, info) for page in batch]
         with watch.stage("beginnings"):
             snippets = tuple(map(snippet_of, texts))
         with watch.stage("counting"):
