@@ -52,7 +52,7 @@ class Characters(NamedTuple):
     row_of: NDArray[np.int16]
     """(4,352,) the row that has the characters ``256 * index`` and further ones; -1: none yet."""
     kinds: NDArray[np.uint16]
-    """(rows, 256) bits, as above."""
+    """(rows, 256) the bits of `characters.py`."""
     lower: NDArray[np.int32]
     """(rows, 256) the character in lower case."""
     combining: NDArray[np.uint8]
