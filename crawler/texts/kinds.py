@@ -157,7 +157,7 @@ class Texts(PageKind):
 
     def needs_contact(self, identity: Identity) -> bool:
         """Whether they are on Wikimedia's servers, which ask for a contact."""
-        return any(rules.is_wikimedia(url.host or "") for url in _addresses(identity))
+        return any(rules.is_wikimedia(url.host or "") for url in _addresses(identity[TEXTS.name]))
 
     def download(self, identity: Identity) -> str:
         from wikitopics.crawler.texts.parquet_remote import DOWNLOAD, downloads
@@ -226,7 +226,7 @@ def _open_parquet(identity: Identity, asked: Asked, held_out: int | None) -> Sou
     )
     before = identity.get(BEFORE, 0)
     markup = identity.get(MARKUP.name, "text")
-    urls = _addresses(identity)
+    urls = _addresses(identity[TEXTS.name])
     if urls:
         return RemoteParquet(
             urls,
@@ -254,14 +254,13 @@ def _absolute(name: str) -> str:
     return name if name == "-" or rules.is_address(name) else str(Path(name).absolute())
 
 
-def _addresses(identity: Identity) -> list[URL]:
+def _addresses(paths: list[str]) -> list[URL]:
     """The addresses of texts on a server; none for files on this machine."""
-    paths = identity[TEXTS.name]
     return [rules.texts_address(name) for name in paths if rules.is_address(name)]
 
 
 def _check_addresses(paths: list[str]) -> None:
     """Raise BadSource unless what are addresses among these are http or https, on one server."""
-    urls = _addresses({TEXTS.name: paths})
+    urls = _addresses(paths)
     if len({url.origin() for url in urls}) > 1:
         raise BadSource(f"{TEXTS.flag}: all files must be on one server")
