@@ -53,9 +53,8 @@ class Lexicon:
             for word, count in words.items():
                 if len(word) <= self._rule.longest:
                     next_number = len(self._numbers)
-                    number = self._numbers.setdefault(
-                        word, next_number
-                    )  # a known one keeps its own
+                    # A known word keeps its number.
+                    number = self._numbers.setdefault(word, next_number)
                     count_of[number] = count
             yield _counted(count_of)
 

@@ -96,7 +96,7 @@ def trained(session: Path, options: Sequence[str]) -> tuple[float, int, Watched]
 
     Raises `Unavailable` without texts, and CalledProcessError if the run fails.
     """
-    files = [path for path in sorted(READY.glob("*")) if path.suffix in (".parquet", ".jsonl")]
+    files = sorted(READY.glob("*.parquet"))
     if not files:
         raise Unavailable(f"no texts in {READY}: run python -m benchmarks.ready_texts")
     command = [*PROGRAM, "train", "--session", str(session), *options]

@@ -95,7 +95,6 @@ class LocalRows:
         self.label = file.label
         self.size = file.size
         self._file = file
-        self._descriptor: int | None = None
 
     def read(self, start: int, stop: int) -> bytes:
         """See `RowFile`."""
