@@ -376,7 +376,7 @@ def _proportions_matrix(request: ExportRequest) -> "Mapping[str, NDArray[Any]]":
 
     from wikitopics.session.analysis.frames import as_csr
 
-    (model, *_) = request.models
+    model = request.models[0]
     matrix, page_ids = as_csr(
         request.reader, model, held_out=request.everything, advance=request.advance
     )
@@ -509,7 +509,7 @@ def _map(request: ExportRequest) -> Iterator[Batch]:
     """One row per article, in the order of reading."""
     from wikitopics.session.analysis.map_contents import map_batches
 
-    (model, *_) = request.models
+    model = request.models[0]
     return map_batches(
         request.reader,
         model,

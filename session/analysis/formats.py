@@ -255,7 +255,7 @@ def _html(table: Table, request: ExportRequest) -> Iterator[bytes]:
     from wikitopics.session.analysis.report.map_page import drawn
 
     snippets = with_snippets(request)
-    (model, *_) = request.models
+    model = request.models[0]
     advance = request.advance
     whole = map_contents(request.reader, model, drawn, snippets=snippets, advance=advance)
     yield _utf8(whole.page())
@@ -266,7 +266,7 @@ def _svg(table: Table, request: ExportRequest) -> Iterator[bytes]:
     from wikitopics.session.analysis.map_contents import map_contents, nothing
 
     _check_no_snippets(request)
-    (model, *_) = request.models
+    model = request.models[0]
     whole = map_contents(request.reader, model, nothing, advance=request.advance)
     yield _utf8(whole.growth())
 
@@ -279,7 +279,7 @@ def _png(table: Table, request: ExportRequest) -> Iterator[bytes]:
     from wikitopics.session.analysis.report.map_picture import picture
 
     _check_no_snippets(request)
-    (model, *_) = request.models
+    model = request.models[0]
     whole = map_contents(request.reader, model, nothing, advance=request.advance)
     yield picture(whole, colouring=None)
 

@@ -5,7 +5,7 @@ Importing this module loads pandas.
 
 import warnings
 from collections.abc import Mapping, Sequence, Set
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -19,9 +19,6 @@ from wikitopics.session.analysis.similar import TOPICS_READ
 from wikitopics.session.errors import Advance, SessionError, unseen
 from wikitopics.session.sources import noun
 from wikitopics.session.storage.reader import SessionReader
-
-if TYPE_CHECKING:
-    pass
 
 Level = Literal["areas", "topics"]
 PERIODS = ("min", "h", "D", "W", "M", "Q", "Y")

@@ -199,18 +199,21 @@ class TextIndex:
             keys, ends = self._text_words.keys_of_lines(text)
             starts = np.append(0, ends[1::2]).astype(np.int32)
             of_batch = _Words(keys, starts, ends[::2].astype(np.int32))
+            is_held = self._only is not None or (
+                n_searched == n and n_words + len(keys) <= MOST_HELD
+            )
+            if is_held:
+                n_searched = n + len(seqs)
             if self._only is not None:
                 for sought in self._only:
                     rows, counts, titled = of_batch.with_words(sought)
                     found.setdefault(sought, []).append((rows + n, counts, titled + n))
-            elif n_searched == n and n_words + len(keys) <= MOST_HELD:
+            elif is_held:
                 words.append((n, of_batch))
                 n_words += len(keys)
             else:
                 starts = np.zeros_like(starts)  # as if they had no words
             all_lengths.append(np.diff(starts))
-            if len(keys) == starts[-1]:
-                n_searched = n + len(seqs)
             of_titles = ("\n".join(text.split("\n")[::2]) + "\n").encode()
             line_ends = np.flatnonzero(np.frombuffer(of_titles, np.uint8) == ord("\n"))
             title_starts.append(n_bytes + np.append(0, line_ends[:-1] + 1))

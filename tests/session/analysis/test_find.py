@@ -239,6 +239,17 @@ def test_titles_alone_are_searched_beyond_the_most_words(session, monkeypatch):
     assert session._finder.texts.n_searched == 0
 
 
+def test_no_words_behind_those_that_are_not_held_are_not_taken_for_searched(session, monkeypatch):
+    monkeypatch.setattr(text_words, "MOST_HELD", 10)
+    monkeypatch.setattr(articles, "_AT_ONCE", 200)
+    change(session, "UPDATE articles SET title = '-' WHERE seq > 200", "DELETE FROM snippets")
+    texts = TextIndex(TextWords(Rule(2)))
+    with SessionReader(session.path) as reader:
+        texts.read(reader)
+    assert len(texts) == N
+    assert texts.n_searched == 0
+
+
 @pytest.mark.parametrize(
     "words", ["ship", "new york", "harbour überfahrt77x", "garden no. 77", "nothing", "the"]
 )
