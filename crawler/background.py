@@ -7,6 +7,8 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+END_SECONDS = 10.0
+"""The longest that is waited for a thread to end: a read of a broken disk may block for ever."""
 
 
 class Background(Generic[T]):
@@ -22,18 +24,25 @@ class Background(Generic[T]):
         self._stopped = threading.Event()
         self._queue: asyncio.Queue[tuple[T] | Exception | None] = asyncio.Queue()
         """Items in tuples; then None, or the iterator's exception."""
+        self._thread: threading.Thread | None = None
 
     def stop(self) -> None:
         """Ask the thread to end after the current item."""
         self._stopped.set()
         self._room.release()
 
+    async def end(self) -> None:
+        """Stop, and wait until the thread has ended, as it does after the current item."""
+        self.stop()
+        if self._thread is not None:
+            await asyncio.to_thread(self._thread.join, END_SECONDS)
+
     async def run(self) -> AsyncGenerator[T]:
         """The items in order; an exception of the iterator is raised here."""
-        thread = threading.Thread(
+        self._thread = threading.Thread(
             target=self._work, args=(asyncio.get_running_loop(),), daemon=True
         )
-        thread.start()
+        self._thread.start()
         try:
             while True:
                 item = await self._queue.get()

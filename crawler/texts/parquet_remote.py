@@ -222,10 +222,10 @@ class RemoteParquet(ParquetTexts):
         """Do nothing: the client records what it receives."""
 
     async def close(self) -> None:
-        """End the reading thread, and close the connections."""
-        await super().close()
+        """End the reading threads, which may wait for requests, and close the connections."""
         if self._requests is not None:
             self._requests.cancel()
+        await super().close()
         await self._client.close()
 
 

@@ -16,7 +16,7 @@ from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from wikitopics.crawler.background import Background, in_thread
+from wikitopics.crawler.background import Background
 from wikitopics.crawler.errors import BadPosition, BadSource
 from wikitopics.crawler.markup.texts import noticing
 from wikitopics.crawler.page import Markup, Page, Skip, SourceInfo
@@ -95,6 +95,7 @@ class ParquetTexts:
         self._repeats: array[int] = array("q")
         self._start: dict[str, int] = {}
         """The position before the first document, of a session that begins."""
+        self._opening: Background[SourceInfo] | None = None
         self._background: Background[Round] | None = None
         self._closed = False
         self._rows_without_text = 0
@@ -105,7 +106,8 @@ class ParquetTexts:
         BadSource."""
         self.activity.waiting_for = "reading the footers of the files"
         try:
-            return await in_thread(self._open)
+            self._opening = Background(lambda: iter((self._open(),)))
+            return await anext(self._opening.run())
         finally:
             self.activity.waiting_for = None
 
@@ -164,10 +166,12 @@ class ParquetTexts:
         return self._background.run()
 
     async def close(self) -> None:
-        """End the reading thread."""
+        """End the reading threads. They are waited for: where Python ends while pyarrow is at work,
+        it may abort."""
         self._closed = True
-        if self._background is not None:
-            self._background.stop()
+        for background in (self._opening, self._background):
+            if background is not None:
+                await background.end()
 
     def _tell(self, message: str) -> None:
         """Show a line to the user, once."""
