@@ -224,7 +224,7 @@ def test_nothing_acts_on_the_terminal_that_shows_the_log(cli, corpus, tmp_path):
     options = ["--source", "counts", "--counts", named, "--vocab", corpus.vocabulary, "--topics", 5]
     assert cli("train", *options, "--log", tmp_path / "log").code == 0
     told = (tmp_path / "log").read_text()
-    assert r"\x1b[31mred\x9b.npz: training" in told.splitlines()[0]
+    assert r"\x1b[31mred\x9b.npz (" in told.splitlines()[0]
     assert not {"\x1b", "\x9b"} & set(told)
 
 

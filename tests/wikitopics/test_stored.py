@@ -132,11 +132,10 @@ def test_texts_are_inferred_by_each_model(session, corpus, cli, tmp_path):
     refused(
         lambda: session.infer(["a text", 3.0]), "texts: number 1 is of type float", error=TypeError
     )
-    table = pd.DataFrame({"text": ["a"]})
+    table = pd.DataFrame({"number": [1], "text": texts[:1]})
+    assert session.infer(table).tolist() == session.infer(texts[:1]).tolist()
     refused(
-        lambda: session.infer(table),
-        "texts must be a column, such as frame['text']",
-        error=TypeError,
+        lambda: session.infer(table[["number"]]), "which column holds the text", error=ValueError
     )
     refused(lambda: session.infer(["a"], markup="xml"), "markup must be one of", error=ValueError)
 
