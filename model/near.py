@@ -18,12 +18,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.compiled import kernel
+from wikitopics.compiled import kernel, part
 from wikitopics.model.minibatch import Floats, Ids
 
 LEAST = 0.005
 """Smaller proportions tell how long a document is rather than what it is about."""
-MOST = 16
+MOST = 8
 """The most topics of a document that are compared: its largest."""
 NOBODY = -1
 """Where fewer than k documents share a topic with one that asks."""
@@ -125,12 +125,13 @@ def _compared(values: NDArray[np.float64], owners: NDArray[np.int64], n: int) ->
 class Index(NamedTuple):
     """The documents that have each topic.
 
-    starts: (K + 1,) int64. numbers: int32, ascending for each topic. values: float32, the roots of
-    the proportions. n: the number of documents
+    starts: (K + 1,) int64. numbers: uint32, ascending for each topic; without a sign, since each
+    index with one is tested for being negative. values: float32, the roots of the proportions. n:
+    the number of documents
     """
 
     starts: NDArray[np.int64]
-    numbers: NDArray[np.int32]
+    numbers: NDArray[np.uint32]
     values: NDArray[np.float32]
     n: int
 
@@ -139,7 +140,7 @@ class Index(NamedTuple):
         by_topic = np.argsort(rows.topics, kind="stable")
         starts = np.zeros(K + 1, np.int64)
         np.cumsum(np.bincount(rows.topics, minlength=K), out=starts[1:])
-        numbers = rows.owners[by_topic].astype(np.int32)
+        numbers = rows.owners[by_topic].astype(np.uint32)
         return cls(starts, numbers, rows.roots[by_topic], len(rows))
 
 
@@ -157,6 +158,28 @@ def nearest(
     return near
 
 
+COLUMNS = 128
+"""The sums of all documents are looked through in so many columns."""
+
+
+@part
+def enter(asking: int, number: int, found: float, near: Ids, likeness: Floats) -> None:
+    """Enter a document among the nearest so far, if it is one of them and is alike at all."""
+    k = near.shape[1]
+    place = k
+    while place > 0 and (
+        found > likeness[asking, place - 1]
+        or (found == likeness[asking, place - 1] and number < near[asking, place - 1])
+    ):
+        place -= 1
+        if place < k - 1:
+            likeness[asking, place + 1] = likeness[asking, place]
+            near[asking, place + 1] = near[asking, place]
+    if place < k:
+        likeness[asking, place] = found
+        near[asking, place] = number
+
+
 @kernel
 def find_nearest(
     rows: Rows, index: Index, among_themselves: bool, near: Ids, likeness: Floats
@@ -166,28 +189,37 @@ def find_nearest(
     indptr, topics, roots = rows
     starts, numbers, values, n = index
     k = near.shape[1]
-    sums = np.zeros(n, np.float32)
+    depth = (n + COLUMNS - 1) // COLUMNS
+    sums = np.empty((depth, COLUMNS), np.float32)
+    sum_of = sums.reshape(depth * COLUMNS)
+    largest = np.empty(COLUMNS, np.float32)
     for asking in range(near.shape[0]):
+        sum_of[:] = 0
         for entry in range(indptr[asking], indptr[asking + 1]):
             topic = topics[entry]
             root = roots[entry]
             for other in range(starts[topic], starts[topic + 1]):
-                sums[numbers[other]] += root * values[other]
+                sum_of[numbers[other]] += root * values[other]
         if among_themselves:
-            sums[asking] = 0
+            sum_of[asking] = 0
+        largest[:] = 0
+        for row in range(depth):
+            for column in range(COLUMNS):
+                largest[column] = max(largest[column], sums[row, column])
+        # Each of k columns has a document that is as near as the last of their largest: so are the
+        # k nearest, and few columns have any that is.
         for place in range(k):
             near[asking, place] = NOBODY
             likeness[asking, place] = 0
-        least = np.float32(0)
-        for other in range(n):
-            found = sums[other]
-            sums[other] = 0
-            if found > least:
-                place = k - 1
-                while place > 0 and found > likeness[asking, place - 1]:
-                    likeness[asking, place] = likeness[asking, place - 1]
-                    near[asking, place] = near[asking, place - 1]
-                    place -= 1
-                likeness[asking, place] = found
-                near[asking, place] = other
-                least = likeness[asking, k - 1]
+        for column in range(COLUMNS):
+            enter(asking, column, largest[column], near, likeness)
+        least = likeness[asking, k - 1]
+        for place in range(k):
+            near[asking, place] = NOBODY
+            likeness[asking, place] = 0
+        for column in range(COLUMNS):
+            if largest[column] >= least:
+                for row in range(depth):
+                    if sums[row, column] >= least:
+                        number = row * COLUMNS + column
+                        enter(asking, number, sums[row, column], near, likeness)

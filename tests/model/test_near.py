@@ -50,6 +50,17 @@ def test_neighbours_are_those_of_all_pairs():
     np.testing.assert_allclose(found, -np.sort(-likeness, axis=1)[:, :5], atol=1e-5)
 
 
+def test_of_equal_ones_those_with_the_smaller_numbers_are_nearest():
+    few = proportions(7, 4)
+    theta = few[np.arange(700) % 7]
+    rows = Rows.of(theta)
+    near = nearest(rows, Index.of(rows, 4), 20, among_themselves=True)
+    for document in range(700):
+        others = np.arange(document % 7, 700, 7)
+        expected = others[others != document][:20]
+        np.testing.assert_array_equal(near[document], expected)
+
+
 def test_each_article_is_independent_of_the_others():
     rows = Rows.of(proportions())
     index = Index.of(rows.take(np.arange(100)), 12)
