@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.compiled import kernel, part
-from wikitopics.model.minibatch import Floats, Ids, Threads, Vector
+from wikitopics.model.minibatch import Floats, Ids, Vector
 from wikitopics.model.near import NOBODY, Index, Rows, nearest
 
 Places = NDArray[np.float64]
@@ -56,8 +56,6 @@ _NEVER_FARTHER = 10
 """By how much more than the root of n a place may be from the middle. Half the root is usual; a few
 articles that have little to do with each other would fly apart."""
 _WHOLE = 65_535
-_PLACED_TOGETHER = 256
-"""The articles that a thread places before it takes others."""
 
 
 def started(rows: Rows, topic_places: Places) -> Places:
@@ -258,21 +256,12 @@ class Landmarks:
         self._places = unpacked(places) * self._scale
         self._field = Field.of(self._places)
 
-    def placed(self, rows: Rows, threads: Threads | None = None) -> NDArray[np.uint16]:
+    def placed(self, rows: Rows) -> NDArray[np.uint16]:
         """(n, 2) the places of these articles, each independent of the others.
 
         An article that shares no topic with any landmark is in the middle; one that the forces
         would push off the map is in the middle of its nearest landmarks.
         """
-        threads = threads or Threads(1)
-
-        def some_placed(start: int, stop: int) -> NDArray[np.uint16]:
-            return self._placed(rows.between(start, stop))
-
-        parts = threads.map(some_placed, len(rows), _PLACED_TOGETHER)
-        return np.concatenate([np.empty((0, 2), np.uint16), *parts])
-
-    def _placed(self, rows: Rows) -> NDArray[np.uint16]:
         near = nearest(rows, self._index, NEIGHBOURS)
         places = np.empty((len(rows), 2))
         field = self._field

@@ -75,13 +75,6 @@ class Rows(NamedTuple):
         n, K = theta.shape
         return cls.of_stored(np.arange(n + 1) * K, np.tile(np.arange(K), n), theta.ravel())
 
-    def between(self, start: int, stop: int) -> Rows:
-        """The documents from number ``start`` to before ``stop``."""
-        first = self.indptr[start]
-        last = self.indptr[stop]
-        indptr = self.indptr[start : stop + 1] - first
-        return Rows(indptr, self.topics[first:last], self.roots[first:last])
-
     def take(self, numbers: NDArray[np.integer]) -> Rows:
         """These documents, in this order."""
         lengths = np.diff(self.indptr)[numbers]

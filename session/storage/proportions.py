@@ -259,13 +259,17 @@ def least_bytes(n_topics: int) -> int:
 
 def _until_little_is_missing(theta: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
     """(n, K) the largest proportions of each row: as few as leave at most `MOST_MISSING`."""
-    order = np.argsort(-theta, axis=1, kind="stable")
-    descending = np.take_along_axis(theta, order, axis=1)
+    ascending = np.sort(theta, axis=1)
+    descending = ascending[:, ::-1]
     summed = np.cumsum(descending, axis=1, dtype=np.float64)
     before = summed - descending
-    is_needed = before < 1 - MOST_MISSING
-    needed = np.empty_like(is_needed)
-    np.put_along_axis(needed, order, is_needed, axis=1)
+    n_needed = np.count_nonzero(before < 1 - MOST_MISSING, axis=1)
+    least = descending[np.arange(len(theta)), n_needed - 1]
+    needed: NDArray[np.bool_] = theta >= least[:, None]
+    # Of equal ones, the first are needed.
+    for row in np.flatnonzero(np.count_nonzero(needed, axis=1) > n_needed):
+        order = np.argsort(-theta[row], kind="stable")
+        needed[row, order[n_needed[row] :]] = False
     return needed
 
 

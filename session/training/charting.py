@@ -7,7 +7,7 @@ interrupted, nor on when a layout was ready.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
@@ -29,6 +29,7 @@ from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.records import Progress
 from wikitopics.session.storage.counts import MOST_BLOCKS
 from wikitopics.session.storage.places import Layout, rows_of
+from wikitopics.session.storage.proportions import Proportions
 from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training.schedule import last_doubling
 
@@ -45,6 +46,8 @@ LONGEST = 0.2
 """The most seconds of it at a time."""
 MOST_PLACED = 256
 """The most blocks of articles that are placed at a time."""
+TOGETHER_AT_END = 16
+"""How many of them are read before threads place them."""
 
 TopicPlaces = NDArray[np.float32]
 """(K, 2) NaN for topics that are not in use."""
@@ -185,6 +188,7 @@ class Charting:
         newest first, for about this long, and at least one block of them; returns whether all have
         one then."""
         threads = self._threads_at_end if all_learnt else self._one_thread
+        together = TOGETHER_AT_END if all_learnt else 1
         end = time.monotonic() + seconds
         all_placed = True
         for number, spec in enumerate(self._models):
@@ -195,14 +199,15 @@ class Charting:
             if not blocks:
                 continue
             landmarks = self._opened(number, layout)
-            for block in blocks:
+            for first in range(0, len(blocks), together):
                 # Finding them may take longer than placing them should.
                 if changes.places and time.monotonic() >= end:
                     return False
-                stored = self._store.stored(spec.name, [block])
-                places = landmarks.placed(rows_of(stored.proportions), threads)
-                first_seq, _ = block
-                changes.places.append((number, first_seq, layout.articles, places))
+                some = blocks[first : first + together]
+                stored = [self._store.stored(spec.name, [block]) for block in some]
+                places_of_each = placed(landmarks, [each.proportions for each in stored], threads)
+                for (first_seq, _), places in zip(some, places_of_each, strict=True):
+                    changes.places.append((number, first_seq, layout.articles, places))
             all_placed &= len(blocks) < MOST_PLACED
         return all_placed
 
@@ -234,6 +239,17 @@ class Charting:
                 blocks = self._store.unplaced(spec.name, layout.articles, MOST_BLOCKS)
                 unplaced += sum(articles for _, articles in blocks)
         return unplaced
+
+
+def placed(
+    landmarks: Landmarks, blocks: Sequence[Proportions], threads: Threads
+) -> list[NDArray[np.uint16]]:
+    """The places of the articles of each block, by `packed`."""
+
+    def of_block(number: int, _: int) -> NDArray[np.uint16]:
+        return landmarks.placed(rows_of(blocks[number]))
+
+    return threads.map(of_block, len(blocks), 1)
 
 
 def with_places(layout: Layout, before: Layout | None) -> Layout:
