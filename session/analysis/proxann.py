@@ -14,7 +14,7 @@ The whole texts are not kept, so `text` is a snippet: the first 300 characters.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from configparser import ConfigParser
 from itertools import pairwise
 from pathlib import Path
@@ -30,7 +30,7 @@ from wikitopics.session.analysis.exports import (
     underscored,
 )
 from wikitopics.session.errors import BadUsage, SessionError
-from wikitopics.session.storage.counts import KeptCounts
+from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.files import replacing_folder
 from wikitopics.session.storage.reader import SessionReader
 
@@ -38,7 +38,8 @@ STEM = "proxann"
 DOCUMENTS_SHOWN = 7
 """The documents by which a topic is shown, and as many to be judged, as in the authors' study."""
 WORDS_SHOWN = 100
-_AT_ONCE = 4096
+_MOST_REPEATED = 4096
+"""A word that a document has more often is repeated so many times."""
 
 
 def write_proxann(request: ExportRequest, path: Path) -> None:
@@ -59,7 +60,7 @@ def write_proxann(request: ExportRequest, path: Path) -> None:
             topics = reader.topics(model)
             words = underscored(reader.vocabulary())
             np.save(folder / f"{STEM}.beta.npy", beta)
-            n_shown = _write_documents(request, folder, _tokens(reader, words))
+            n_shown = _write_documents(request, folder, _Tokens(reader, words))
         if n_shown < 2 * DOCUMENTS_SHOWN:
             raise SessionError(
                 f"only {n_shown:,} documents have topics and a text, and ProxAnn needs at least "
@@ -72,7 +73,7 @@ def write_proxann(request: ExportRequest, path: Path) -> None:
             _configuration(path.absolute(), len(beta), left_out).write(file)
 
 
-def _write_documents(request: ExportRequest, folder: Path, tokens_of: Mapping[int, str]) -> int:
+def _write_documents(request: ExportRequest, folder: Path, tokens: "_Tokens") -> int:
     """Write the proportions and texts of the documents that have both, some at a time, and return
     how many these are."""
     reader = request.reader
@@ -91,7 +92,9 @@ def _write_documents(request: ExportRequest, folder: Path, tokens_of: Mapping[in
         for part in reader.each_part(model, held_out=request.everything):
             rows = np.arange(read, read + len(part))
             read += len(part)
-            texts = reader.snippets_of(articles.seqs(rows).tolist())
+            seqs = articles.seqs(rows).tolist()
+            texts = reader.snippets_of(seqs)
+            tokens_of = tokens.between(seqs[0], seqs[-1])
             shown = np.flatnonzero([bool(text) for text in texts])
             n_shown += len(shown)
             of_part = np.zeros((len(part), K), np.float32)
@@ -104,7 +107,7 @@ def _write_documents(request: ExportRequest, folder: Path, tokens_of: Mapping[in
                 record = {
                     "id": page_id,
                     "text": texts[row],
-                    "tokenized_text": tokens_of.get(page_id, ""),
+                    "tokenized_text": tokens_of.get(seqs[row], ""),
                 }
                 corpus.write(json.dumps(record) + "\n")
             request.advance(WRITTEN, read, n)
@@ -120,25 +123,32 @@ def _write_header(file: BinaryIO, shape: tuple[int, int]) -> None:
     )
 
 
-def _tokens(reader: SessionReader, words: Sequence[str]) -> dict[int, str]:
-    """The known words of each document, by page id; nothing if the session kept no counts."""
-    if not reader.settings().keeps_counts:
-        return {}
-    return dict(_tokens_of_each(reader.path, words))
+class _Tokens:
+    """The known words of documents; none if the session kept no counts."""
 
+    def __init__(self, reader: SessionReader, words: Sequence[str]) -> None:
+        self._reader = reader
+        self._words = words
+        self._rows = reader.counted_rows() if reader.settings().keeps_counts else []
 
-def _tokens_of_each(path: Path, words: Sequence[str]) -> Iterator[tuple[int, str]]:
-    with KeptCounts(path) as kept:
-        for start in range(0, len(kept), _AT_ONCE):
-            block = kept.documents(start, start + _AT_ONCE)
-            ids = block.word_ids.tolist()
-            counts = block.counts.tolist()
-            bounds = pairwise(block.indptr.tolist())
-            for page_id, (low, high) in zip(block.page_ids.tolist(), bounds, strict=True):
-                tokens: list[str] = []
-                for id, count in zip(ids[low:high], counts[low:high], strict=True):
-                    tokens += [words[id]] * min(count, _AT_ONCE)
-                yield page_id, " ".join(tokens)
+    def between(self, first: int, last: int) -> dict[int, str]:
+        """Those of the documents of the rows that begin from number ``first`` to ``last``, by the
+        documents' numbers."""
+        of_each: dict[int, str] = {}
+        for begin, articles in self._rows:
+            if first <= begin <= last:
+                block = self._reader.counted_documents(begin, articles)
+                of_each.update(enumerate(self._of_block(block), start=begin))
+        return of_each
+
+    def _of_block(self, block: Block) -> Iterator[str]:
+        ids = block.word_ids.tolist()
+        counts = block.counts.tolist()
+        for low, high in pairwise(block.indptr.tolist()):
+            tokens: list[str] = []
+            for id, count in zip(ids[low:high], counts[low:high], strict=True):
+                tokens += [self._words[id]] * min(count, _MOST_REPEATED)
+            yield " ".join(tokens)
 
 
 def _configuration(folder: Path, n_topics: int, left_out: Sequence[int]) -> ConfigParser:

@@ -11,6 +11,8 @@ import pytest
 import wikitopics as wt
 from tests.wikitopics.in_python.learning import HELD_OUT, TEXTS, TRAINED, learn
 from wikitopics.session.analysis import proxann
+from wikitopics.session.storage import recorded
+from wikitopics.session.storage.reader import SessionReader
 
 
 @pytest.fixture
@@ -68,6 +70,34 @@ def test_held_out_documents_are_included_if_asked_and_a_folder_is_replaced(own, 
     (folder / "mine.txt").write_text("")
     with pytest.raises(wt.SessionError, match="holds other files"):
         own.export("proxann", folder)
+
+
+def test_words_are_read_with_the_documents_that_have_them(own, tmp_path, monkeypatch):
+    own.export("proxann", tmp_path / "whole-proxann")
+    *_, corpus = loaded(tmp_path / "whole-proxann")
+    read = []
+    read_block = SessionReader.counted_documents
+
+    def counted(reader, number, articles):
+        read.append(articles)
+        return read_block(reader, number, articles)
+
+    monkeypatch.setattr(SessionReader, "counted_documents", counted)
+    monkeypatch.setattr(recorded, "READ_TOGETHER", 1)  # a block, which is a minibatch
+    read_before = []
+    read_snippets = SessionReader.snippets_of
+
+    def snippets(reader, seqs):
+        read_before.append(sum(read))
+        return read_snippets(reader, seqs)
+
+    monkeypatch.setattr(SessionReader, "snippets_of", snippets)
+    own.export("proxann", tmp_path / "parts-proxann")
+    *_, in_parts = loaded(tmp_path / "parts-proxann")
+    assert in_parts.equals(corpus)
+    assert len(read) > 1
+    assert sum(read) == TRAINED
+    assert read_before == [sum(read[:part]) for part in range(len(read))]
 
 
 def test_phrases_are_one_token_in_the_texts_and_in_the_vocabulary(
