@@ -83,8 +83,8 @@ TYPES: Mapping[str, type] = {
 }
 """The type of each column's values, besides None; a column's name has the same type in every
 table."""
-WRITTEN = "articles written"
-"""What is counted while rows of articles are written."""
+WRITTEN = "written"
+"""What is told while the rows of articles, or of documents, are written."""
 _BATCH_ROWS = 500
 _HISTORY_WORDS = 10
 """The number of words of each topic in the history."""
@@ -287,17 +287,13 @@ def _with_roles(request: ExportRequest) -> bool:
     return request.everything
 
 
-def _n_trained(request: ExportRequest) -> int:
-    """The trained articles that are kept; fewer, if not all held-out or skipped ones are."""
+def _least_articles(request: ExportRequest) -> int:
+    """One row for each trained article and model; fewer, if not all held-out or skipped ones are
+    kept."""
     reader = request.reader
     progress = reader.progress()
     others = progress.held_out + progress.skipped
-    return max(0, reader.n_articles() - others)
-
-
-def _least_articles(request: ExportRequest) -> int:
-    """One row for each trained article and model."""
-    return _n_trained(request) * len(request.models)
+    return max(0, reader.n_articles() - others) * len(request.models)
 
 
 def _always(request: ExportRequest) -> bool:
@@ -340,8 +336,7 @@ def _largest_topics(request: ExportRequest, *, with_snippet: bool) -> Iterator[B
         for place, model in enumerate(request.reader.models())
         if model in request.models
     ]
-    n = request.reader.n_articles() if request.everything else _n_trained(request)
-    written = 0
+    last_seq = request.reader.last_seq()
     for columns in request.reader.all_articles(trained_only=not request.everything):
         rows: list[Row] = []
         seqs, *_ = columns
@@ -366,8 +361,7 @@ def _largest_topics(request: ExportRequest, *, with_snippet: bool) -> Iterator[B
                 largest = (model, topic, shares[place], *optional, *named, *last)
                 rows.append((page_id, title, revision_id, words, *largest))
         yield list(zip(*rows, strict=True))
-        written += len(seqs)
-        request.advance(WRITTEN, written, n)
+        request.advance(WRITTEN, seqs[-1], last_seq)
 
 
 def _proportions_matrix(request: ExportRequest) -> "Mapping[str, NDArray[Any]]":

@@ -15,6 +15,7 @@ import pytest
 
 from tests.commands import ROOT
 from tests.session.rows import sql
+from tests.session.training.test_texts_source import MODEL, write
 from wikitopics.session.analysis.exports import TABLES, ExportRequest, batched
 from wikitopics.session.analysis.formats import format_of
 from wikitopics.session.errors import SessionError
@@ -312,15 +313,29 @@ def test_a_backup_that_fails_leaves_nothing(trained, tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "home"]
 
 
-@pytest.mark.parametrize("what", ["articles", "map", "proportions"])
-def test_rows_of_articles_say_how_many_of_all_are_written(trained, what):
+def told_of(path, what):
+    """All that is told while a table is written: what is done, and of how much."""
     told = []
-    with SessionReader(trained) as reader:
+    with SessionReader(path) as reader:
         table = TABLES[what]
         request = ExportRequest(
-            reader, table.models(reader, None), advance=lambda *progress: told.append(progress)
+            reader, table.models(reader, None), advance=lambda _, *numbers: told.append(numbers)
         )
         for piece in format_of(table, "csv").stream(table, request):
             assert piece
-    _, done, total = told[-1]
+    return told
+
+
+@pytest.mark.parametrize("what", ["articles", "map", "proportions"])
+def test_rows_of_articles_say_how_many_of_all_are_written(trained, what):
+    done, total = told_of(trained, what)[-1]
+    assert 0 < done == total
+
+
+def test_never_more_than_all_articles_are_said_to_be_written(cli, counted_here, home, tmp_path):
+    path = write(tmp_path / "texts.jsonl", 1, 100)
+    with path.open("a") as file:
+        file.write("{}\n" * 200)  # no text, which is skipped, and not kept
+    cli.ok("train", "--texts", path, "--session", "own", "--passes", 1, *MODEL)
+    done, total = told_of(home / "own.db", "articles")[-1]
     assert 0 < done == total
