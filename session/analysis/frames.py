@@ -95,11 +95,12 @@ def as_frame(
         raise BadUsage(NOTEBOOK.needed("proportions(frame=True)")) from None
     with reader.one_moment():
         matrix, page_ids = as_csr(reader, model, held_out=held_out, advance=advance)
-        told = None
+        labels = None
         if _have_ids(reader):
             is_own = described(reader.settings().source).own
-            told = _told(reader, ["id"], trained_only=not (is_own or held_out), advance=advance)
-        rows, places, index = _rows(reader, page_ids, told)
+            trained_only = not (is_own or held_out)
+            labels = _labels(reader, ["id"], trained_only=trained_only, advance=advance)
+        rows, places, index = _rows(reader, page_ids, labels)
     dense = np.full((len(rows), matrix.shape[1]), np.nan, np.float32)
     for start in range(0, len(rows), _AT_ONCE):
         some = places[start : start + _AT_ONCE]
@@ -112,8 +113,8 @@ def as_frame(
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """What is known of all articles, each page once: of its newest reading."""
+class _Labels:
+    """What articles are called by, each page once: of its newest reading."""
 
     page_ids: NDArray[np.int64]
     """(n,) ascending"""
@@ -122,22 +123,27 @@ class _Told:
     kept."""
 
     def of_pages(self, name: str, page_ids: NDArray[np.int64]) -> "Series":
-        """A column of the articles with these page ids, all of which are known."""
+        """A column of the articles with these page ids. Raises `Damaged` if some are not known."""
+        import pandas as pd
+
         column = self.columns[name]
-        if page_ids is self.page_ids:
+        if page_ids is self.page_ids:  # all of them, as of the user's own documents
             return column
-        rows = np.minimum(np.searchsorted(self.page_ids, page_ids), max(len(column) - 1, 0))
+        rows = pd.Index(self.page_ids).get_indexer(page_ids)
+        if (rows < 0).any():
+            raise Damaged("blocks and articles do not match")
         return column.take(rows).reset_index(drop=True)
 
 
-def _told(
+def _labels(
     reader: SessionReader,
     names: Sequence[str],
     *,
     trained_only: bool = False,
     advance: Advance = unseen,
-) -> _Told:
-    """The columns of these names. ``advance``: is told how many articles have been read.
+) -> _Labels:
+    """Columns of all articles: ``names`` are some of `id`, `title` and `snippet`. ``advance``: is
+    told how many articles have been read.
 
     Pages are sorted in parts, from the first page ids to the last: so the texts of millions are
     never in memory twice, as read and as sorted.
@@ -148,7 +154,7 @@ def _told(
     ends = some_pages[_SORTED_TOGETHER::_SORTED_TOGETHER]
     parts: list[list[tuple[NDArray[np.int64], DataFrame]]] = [[] for _ in range(len(ends) + 1)]
     last = reader.last_seq()
-    for seqs, pages, ids, titles in reader.told(
+    for seqs, pages, ids, titles in reader.all_labels(
         ids="id" in names, titles="title" in names, trained_only=trained_only
     ):
         texts: dict[str, Sequence[str | None]] = {"id": ids, "title": titles}
@@ -171,7 +177,7 @@ def _told(
             found.append(pd.concat([columns for _, columns in part]).take(newest))
             part.clear()
     columns = pd.concat(found, ignore_index=True)
-    return _Told(np.concatenate(known), {name: columns[name] for name in names})
+    return _Labels(np.concatenate(known), {name: columns[name] for name in names})
 
 
 def _newest(pages: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
@@ -189,22 +195,22 @@ def _have_ids(reader: SessionReader) -> bool:
 
 
 def _rows(
-    reader: SessionReader, page_ids: NDArray[np.int64], told: _Told | None
+    reader: SessionReader, page_ids: NDArray[np.int64], labels: _Labels | None
 ) -> "tuple[NDArray[np.int64], NDArray[np.int64], Index | None]":
     """((rows,) the page id of each row of `as_frame`; (rows,) where it is among ``page_ids``, those
     of the recorded articles, -1 if it is not; its index, if that is another than page ids).
 
-    ``told``: with the ids of articles; None if they have none.
+    ``labels``: with the ids of articles; None if they have none.
     """
     import pandas as pd
 
     places = np.arange(len(page_ids))
-    if told is None:
-        return page_ids, places, _restored(reader, pd.Series([""] * len(page_ids), dtype="str"))
+    if labels is None:
+        return page_ids, places, None
     if described(reader.settings().source).own:
-        places = pd.Index(page_ids).get_indexer(told.page_ids)
-        page_ids = told.page_ids
-    return page_ids, places, _restored(reader, told.of_pages("id", page_ids))
+        places = pd.Index(page_ids).get_indexer(labels.page_ids)
+        page_ids = labels.page_ids
+    return page_ids, places, _restored(reader, labels.of_pages("id", page_ids))
 
 
 def documents(
@@ -231,17 +237,18 @@ def documents(
         texts = ["title"] if titles else []
         if reader.has_snippets():
             texts.append("snippet")
-        names = [*texts, "id"] if _have_ids(reader) else texts
-        told = _told(reader, names, advance=advance) if names else None
-        rows, places, index = _rows(reader, page_ids, told if "id" in names else None)
+        have_ids = _have_ids(reader)
+        names = [*texts, "id"] if have_ids else texts
+        labels = _labels(reader, names, advance=advance) if names else None
+        rows, places, index = _rows(reader, page_ids, labels if have_ids else None)
         topics = described_topics(reader, model)
     # The place -1 is that of a document without proportions.
     largest = np.append(largest, -1)[places]
     shares = np.append(shares, np.float32(np.nan))[places]
     found = _described(largest, shares, topics)
-    for name in texts:
-        assert told is not None
-        found[name] = told.of_pages(name, rows)
+    if labels is not None:
+        for name in texts:
+            found[name] = labels.of_pages(name, rows)
     return found.set_axis(pd.Index(rows, name="page_id") if index is None else index)
 
 
@@ -255,9 +262,9 @@ def documents_of(
     with reader.one_moment():
         if not described(reader.settings().source).own:
             return None
-        told = _told(reader, ["title", "id"] if titles else ["id"], advance=advance)
-        index = _restored(reader, told.columns.pop("id"))
-    documents = pd.DataFrame({"page_id": told.page_ids, **told.columns})
+        labels = _labels(reader, ["title", "id"] if titles else ["id"], advance=advance)
+        index = _restored(reader, labels.columns.pop("id"))
+    documents = pd.DataFrame({"page_id": labels.page_ids, **labels.columns})
     return documents if index is None else documents.set_axis(index)
 
 
@@ -270,7 +277,9 @@ def titles_of(
 
     titles = [pd.array([], dtype="str")]
     last = reader.last_seq()
-    for some_seqs, _, _, some_titles in reader.told(ids=False, titles=True, trained_only=False):
+    for some_seqs, _, _, some_titles in reader.all_labels(
+        ids=False, titles=True, trained_only=False
+    ):
         some = np.array(some_seqs)
         begin, end = np.searchsorted(seqs, [some[0], some[-1] + 1])
         own = np.isin(some, seqs[begin:end])

@@ -343,7 +343,7 @@ class ArticleReader(SnippetReader):
             yield seqs, page_ids, titles
             seq = seqs[-1]
 
-    def told(
+    def all_labels(
         self, *, ids: bool, titles: bool, trained_only: bool
     ) -> Iterator[tuple[Sequence[int], Sequence[int], Sequence[str], Sequence[str]]]:
         """(numbers, page ids, ids in their own collection, titles) of all articles in the order of
