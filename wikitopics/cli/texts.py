@@ -26,7 +26,7 @@ from wikitopics.cli.output import (
     unless_none,
 )
 from wikitopics.crawler.texts.kinds import COLUMN, ID_COLUMN, MARKUP
-from wikitopics.session.errors import BadUsage, SessionError
+from wikitopics.session.errors import BadUsage, SessionError, unseen
 from wikitopics.session.options import LINKS, PASSES, TOKENS
 from wikitopics.session.paths import command
 from wikitopics.session.sources import unit_noun
@@ -98,10 +98,14 @@ def infer(
       wikitopics infer --session links page.html
       pbpaste | wikitopics infer --json
     """
+    from wikitopics.crawler.http.rules import is_address
     from wikitopics.crawler.texts.files import JSON_LINES, TABLES, ending
     from wikitopics.crawler.texts.parquet_columns import ColumnNames
 
     files = files or ("-",)
+    for file in files:
+        if is_address(file):
+            raise BadUsage(f"{file}: download it first: topics are inferred of files")
     n_with_rows = sum(map(_has_rows, files))
     if n_with_rows:
         if n_with_rows < len(files):
@@ -224,24 +228,28 @@ def infer_rows(
     markup: "Markup | None" = None,
 ) -> "Iterator[tuple[str, Page, Inferred]]":
     """(the file or folder, the row, what is inferred of it), in the order of the files; rows
-    without a text are left out, which is told.
+    without a text are left out, which is told, and how far it is where nobody sees the rows.
 
     Raises BadSource for a file that is not Parquet, and at the end `SessionError` if no word of any
     row is known.
     """
     from wikitopics.crawler.texts.parquet import local_rows
 
+    are_seen = sys.stdout.isatty()
     inference = _Inference(reader, model, markup)
     any_is_known = False
     for file in files:
         rows = local_rows([file], names, say)
         n_without_text = rows.rows
-        for pages in _portions(rows.pages(say)):
-            n_without_text -= len(pages)
-            inferred = inference.of(page.text for page in pages)
-            for page, text in zip(pages, inferred, strict=True):
-                any_is_known = any_is_known or text.known > 0
-                yield file, page, text
+        with ProgressLine() as progress:
+            advance = unseen if are_seen else progress.advance
+            for pages in _portions(rows.pages(say)):
+                n_without_text -= len(pages)
+                inferred = inference.of(page.text for page in pages)
+                for page, text in zip(pages, inferred, strict=True):
+                    any_is_known = any_is_known or text.known > 0
+                    yield file, page, text
+                advance("rows inferred", pages[-1].page_id, rows.rows)
         if n_without_text:
             say(f"{file}: {n_without_text:,} of {rows.rows:,} rows have no text and are left out")
     if not any_is_known:

@@ -1,5 +1,6 @@
 """Parquet files all the way: from the files to committed documents and back out."""
 
+import json
 import signal
 import sys
 
@@ -11,11 +12,21 @@ from tests.crawler.dumps import german
 from tests.crawler.parquet import in_small_steps, write  # noqa: F401
 from tests.session.memory import in_order
 from tests.session.training.test_texts_source import MODEL, end_after_a_commit, stream_of, text
+from wikitopics.cli.output import ProgressLine
 from wikitopics.crawler.texts.parquet_source import ParquetTexts
 from wikitopics.session.storage.reader import SessionReader
 
 pytestmark = pytest.mark.interop
 pa = pytest.importorskip("pyarrow", reason="pyarrow is an optional extra")
+
+
+class Impatient(ProgressLine):
+    """Shows each step."""
+
+    def __init__(self):
+        super().__init__()
+        self._every = 0.0
+        self._next = 0.0
 
 
 def made(numbers):
@@ -81,7 +92,12 @@ def test_each_row_is_inferred(cli, counted_here, one_line, files, tmp_path, monk
     assert [row["row"] for row in rows] == list(range(1, 401))
     assert (rows[6]["file"], rows[6]["id"]) == (str(files), "doc/7")
     monkeypatch.setattr("wikitopics.cli.texts._ROWS", 7)
-    assert cli.json("infer", files) == rows
+    monkeypatch.setattr("wikitopics.cli.texts.ProgressLine", Impatient)
+    outcome = cli.ok("infer", files, "--json")
+    assert json.loads(outcome.out) == rows
+    first, *_, last = outcome.err.splitlines()
+    assert (first, last) == ("7 of 400 (2%) rows inferred", "400 of 400 (100%) rows inferred")
+    monkeypatch.setattr("wikitopics.cli.texts.ProgressLine", ProgressLine)
     monkeypatch.setattr("wikitopics.cli.texts._CHARACTERS", 1)
     single = tmp_path / "7.txt"
     single.write_text(text(7))
@@ -105,6 +121,7 @@ def test_each_row_is_inferred(cli, counted_here, one_line, files, tmp_path, monk
     (tmp_path / "empty").mkdir()
     one_line(cli("infer", tmp_path / "empty"), 1, "a folder, not a regular file")
     one_line(cli("infer", tmp_path / "none.parquet"), 2, "No such file")
+    one_line(cli("infer", "https://a.org/b.parquet"), 2, "download it first")
     one_line(cli("similar", other), 2, "`infer` gives the topics of each")
     unknown = write(tmp_path / "unknown.parquet", pa.table({"text": ["qqq qqq"]}))
     outcome = cli("infer", unknown)
