@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from itertools import islice
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.file_source import silently
@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from wikitopics.crawler.texts.parquet import ParquetRows
     from wikitopics.stored.given import Documents
 
+T = TypeVar("T")
 POLL_SECONDS = 0.3
 """Seconds after which the session is read again for its progress."""
 _MODELS = "a kind of model or a SPEC, or several"
@@ -262,7 +263,9 @@ def train(
                     markup_is_noticed=markup is None and not has_tokens,
                     ids_are_titles=ids_are_titles,
                 )
-                number = files.write_texts(descriptor, documents)
+                with following(wanted=progress) as advance:
+                    followed = _followed(documents, "texts read", 0, advance)
+                    number = files.write_texts(descriptor, followed)
             if isinstance(to_hold_out, float):
                 # A share is of the first texts: a session to which texts are added has its number.
                 adds = add and not is_new
@@ -287,7 +290,8 @@ def train(
             chooses_words = is_new or lang is not None or recipe != usual
             if words is None and chooses_words:
                 with following(wanted=progress) as advance:
-                    words = words_built(_followed(proses(), number, advance), recipe)
+                    what = "texts read for the vocabulary"
+                    words = words_built(_followed(proses(), what, number, advance), recipe)
                 request = request.giving(vocab=files.write(files.words, words.lines))
             if is_new and words is not None:
                 sizes = known_words(words, proses())
@@ -324,11 +328,12 @@ def train(
     return StoredSession(path)
 
 
-def _followed(texts: Iterable[str], number: int, advance: Advance) -> Iterator[str]:
-    """The texts, while ``advance`` is told how many of the ``number`` have come."""
-    for done, text in enumerate(texts, start=1):
-        yield text
-        advance("texts read for the vocabulary", done, number)
+def _followed(items: Iterable[T], what: str, total: int, advance: Advance) -> Iterator[T]:
+    """The items, while ``advance`` is told how many have come: of ``total``, 0 if that is
+    unknown."""
+    for done, item in enumerate(items, start=1):
+        yield item
+        advance(what, done, total)
 
 
 def vary_topics(

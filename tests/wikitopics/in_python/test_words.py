@@ -65,7 +65,7 @@ def test_seeded_topics_come_first_and_have_their_names(path):
     assert_nothing_is_left(path)
 
 
-def test_a_bar_shows_how_many_texts_were_read_for_the_words(path, monkeypatch):
+def test_bars_show_how_many_texts_were_read_also_for_the_words(path, monkeypatch):
     bars = []
 
     def bar(**properties):
@@ -75,7 +75,8 @@ def test_a_bar_shows_how_many_texts_were_read_for_the_words(path, monkeypatch):
     monkeypatch.setattr("wikitopics.in_python.progress.tqdm_if_seen", lambda wanted: None)
     monkeypatch.setattr(progress_bars, "tqdm_if_seen", lambda wanted: bar if wanted else None)
     learn()
-    (of_words,) = bars
+    of_texts, of_words = bars
+    assert (of_texts.n, of_texts.total, of_texts.closed) == (len(TEXTS), None, True)
     assert (of_words.n, of_words.total, of_words.closed) == (len(TEXTS), len(TEXTS), True)
     learn(replace=True, progress=False)
-    assert len(bars) == 1
+    assert len(bars) == 2
