@@ -89,8 +89,9 @@ def infer(
 ) -> None:
     """Infer the topic proportions of any text.
 
-    Each FILE is one text, but each row of a .parquet, also of those in a folder; without FILE, the
-    text is read from standard input. A session of links (--tokens links) takes wikitext or HTML.
+    Each FILE is one text. Of a .parquet, or of a folder of these, each row is one. Without FILE,
+    the text is read from standard input. A session of links (--tokens links) takes wikitext or
+    HTML.
 
     Examples:
       wikitopics infer essay.txt
