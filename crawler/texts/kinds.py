@@ -64,7 +64,10 @@ NO_HEADER = Option(
     "no_header",
     "The first row of a .csv or .tsv is a document, too; columns are named by number, from 1.",
 )
-HAS_HEADER = f"{NO_HEADER.flag} is for .csv and .tsv: the columns of a .parquet always have names"
+COLUMNS_HAVE_NAMES = (
+    f"{NO_HEADER.flag} is for .csv and .tsv: the columns of a .parquet always have names"
+)
+"""Why Parquet files are refused with it."""
 LINES = Option(bool, "lines", "Each line of a .txt file is a document, also in folders.")
 MARKUP = Option(
     str,
@@ -218,7 +221,7 @@ def _open_parquet(identity: Identity, asked: Asked, held_out: int | None) -> Sou
 
     check_pyarrow()
     if identity.get(NO_HEADER.name):
-        raise BadSource(HAS_HEADER)
+        raise BadSource(COLUMNS_HAVE_NAMES)
     names = ColumnNames(
         identity.get(COLUMN.name),
         identity.get(TITLE_COLUMN.name),

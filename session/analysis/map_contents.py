@@ -255,19 +255,19 @@ def map_contents(
         placed = article_map(reader, model, advance)
         rows = known(len(placed))
         topic_map = atlas(reader, model)
-        told = list(_told(reader, placed, rows, snippets=snippets, advance=advance))
+        parts = list(_parts(reader, placed, rows, snippets=snippets, advance=advance))
         return MapContents(
             session=reader.path.stem,
             several=len(reader.models()) > 1,
             settings=reader.settings(),
             map=placed,
             rows=rows,
-            page_ids=np.fromiter(chain.from_iterable(part.page_ids for part in told), np.int64),
-            titles=[title for part in told for title in part.titles],
-            revisions=[revision for part in told for revision in part.revisions],
-            ids=[id for part in told for id in part.ids],
-            snippets=[snippet for part in told for snippet in part.snippets] if snippets else None,
-            typical=np.fromiter(chain.from_iterable(part.typical for part in told), np.float32),
+            page_ids=np.fromiter(chain.from_iterable(part.page_ids for part in parts), np.int64),
+            titles=[title for part in parts for title in part.titles],
+            revisions=[revision for part in parts for revision in part.revisions],
+            ids=[id for part in parts for id in part.ids],
+            snippets=[snippet for part in parts for snippet in part.snippets] if snippets else None,
+            typical=np.fromiter(chain.from_iterable(part.typical for part in parts), np.float32),
             topics=reader.topics(model, SHOWN_WORDS),
             areas=topic_map.areas if topic_map else (),
         )
@@ -292,7 +292,7 @@ def map_batches(
 
     def batches() -> Iterator[Sequence[Sequence[object]]]:
         rows = np.arange(len(whole))
-        for part in _told(reader, whole.map, rows, snippets=snippets, advance=advance):
+        for part in _parts(reader, whole.map, rows, snippets=snippets, advance=advance):
             page_ids = np.array(part.page_ids, np.int64)
             known = replace(whole, rows=part.rows, page_ids=page_ids, titles=part.titles)
             columns: list[Sequence[object]] = [*known.columns()]
@@ -322,7 +322,7 @@ class _Part(NamedTuple):
     snippets: Sequence[str | None]
 
 
-def _told(
+def _parts(
     reader: SessionReader,
     placed: ArticleMap,
     rows: NDArray[np.int64],
@@ -340,7 +340,7 @@ def _told(
             typicality(of_models[place], n_words) if of_models else 0.0
             for of_models, n_words in zip(shares, words, strict=True)
         ]
-        told = [text or None for text in reader.snippets_of(seqs)] if snippets else []
-        yield _Part(part, page_ids, titles, revisions, ids, typical, told)
+        beginnings = [text or None for text in reader.snippets_of(seqs)] if snippets else []
+        yield _Part(part, page_ids, titles, revisions, ids, typical, beginnings)
         read += len(seqs)
         advance("titles read", read, len(rows))

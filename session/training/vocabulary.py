@@ -14,7 +14,7 @@ from wikitopics.crawler.page import Markup, Page, SourceInfo
 from wikitopics.crawler.source import Source, Stretch
 from wikitopics.crawler.texts.documents import TextFiles
 from wikitopics.crawler.texts.files import are_parquet, ending
-from wikitopics.crawler.texts.kinds import HAS_HEADER
+from wikitopics.crawler.texts.kinds import COLUMNS_HAVE_NAMES
 from wikitopics.crawler.texts.parquet import local_rows
 from wikitopics.crawler.texts.parquet_columns import ColumnNames
 from wikitopics.crawler.texts.records import Contents, Document, plain_texts
@@ -53,7 +53,7 @@ def file_documents(
     texts = [path for path in paths if Path(path).is_dir() or ending(path) is not None]
     rows = [path for path in texts if are_parquet([path])]
     if rows and not header:
-        raise BadUsage(HAS_HEADER)
+        raise BadUsage(COLUMNS_HAVE_NAMES)
     if rows:
         yield from _row_documents(rows, say, column, markup)
     others = [path for path in texts if path not in rows]
