@@ -150,6 +150,7 @@ class ParquetTexts:
             )
 
         self._repeats = repeated_rows(files, lambda: self._closed, progress)
+        self.activity.waiting_for = None
         number = len(self._repeats)
         if number:
             hint = "; name another column with --id-column" if number > files.rows / 2 else ""

@@ -106,9 +106,12 @@ async def test_repeated_ids_are_skipped(tmp_path):
     assert [error.text for error in source.activity.errors] == [
         "the files: 4 of 119 documents repeat an id and are skipped"
     ]
-    first, _, position, _ = await read(source_of(*paths), stop_after=3)
-    rest, _, _, _ = await read(source_of(*paths, resuming=True), position)
+    first, _, position, _ = await read(source_of(*paths), stop_after=5)
+    assert "set" in position, "behind those held out"
+    resumed = source_of(*paths, resuming=True)
+    rest, _, _, _ = await read(resumed, position)
     assert first + rest == ids
+    assert resumed.activity.waiting_for is None, "the ids have been read again"
 
 
 async def test_an_address_is_the_id_if_there_is_no_other(tmp_path):
