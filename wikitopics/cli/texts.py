@@ -228,8 +228,9 @@ def infer_rows(
     names: "ColumnNames",
     markup: "Markup | None" = None,
 ) -> "Iterator[tuple[str, Page, Inferred]]":
-    """(the file or folder, the row, what is inferred of it), in the order of the files; rows
-    without a text are left out, which is told, and how far it is where nobody sees the rows.
+    """(the file or folder, the row, what is inferred of it), in the order of the files. It is told
+    how many rows are left out, since they have no text or are damaged, and, where nobody sees the
+    rows, how far it is.
 
     Raises BadSource for a file that is not Parquet, and at the end `SessionError` if no word of any
     row is known.
@@ -241,18 +242,18 @@ def infer_rows(
     any_is_known = False
     for file in files:
         rows = local_rows([file], names, say)
-        n_without_text = rows.rows
+        n_left_out = rows.rows
         with ProgressLine() as progress:
             advance = unseen if are_seen else progress.advance
             for pages in _portions(rows.pages(say)):
-                n_without_text -= len(pages)
+                n_left_out -= len(pages)
                 inferred = inference.of(page.text for page in pages)
                 for page, text in zip(pages, inferred, strict=True):
                     any_is_known = any_is_known or text.known > 0
                     yield file, page, text
                 advance("rows inferred", pages[-1].page_id, rows.rows)
-        if n_without_text:
-            say(f"{file}: {n_without_text:,} of {rows.rows:,} rows have no text and are left out")
+        if n_left_out:
+            say(f"{file}: {n_left_out:,} of {rows.rows:,} rows have no readable text")
     if not any_is_known:
         raise _nothing_known(reader, "these texts contain")
 
