@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from keyword import iskeyword
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -334,6 +335,19 @@ def test_proportions_are_a_table_by_id_and_top_words_by_topic(notes):
     assert {len(words) for words in notes.top_words("lda", n=30)} == {30}
     with pytest.raises(ValueError, match="n must be from 1"):
         notes.top_words(n=0)
+
+
+def test_no_article_is_called_as_another_one(session, monkeypatch):
+    of_others = Mock(own=False)
+    monkeypatch.setattr("wikitopics.session.analysis.frames.described", lambda source: of_others)
+    with contextlib.closing(sqlite3.connect(session.path)) as db, db:
+        db.execute("UPDATE articles SET id = 'n' || page_id")
+        (ids,) = zip(*db.execute("SELECT id FROM articles WHERE role < 2"), strict=True)
+    assert set(session.proportions(frame=True).index) == set(ids)
+    with contextlib.closing(sqlite3.connect(session.path)) as db, db:
+        db.execute("DELETE FROM articles WHERE seq = (SELECT max(seq) - 3 FROM articles)")
+    with pytest.raises(wt.SessionError, match="blocks and articles do not match"):
+        session.proportions(frame=True)
 
 
 @pytest.mark.interop
