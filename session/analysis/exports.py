@@ -411,7 +411,7 @@ def _proportions_of_blocks(request: ExportRequest) -> Iterator[Batch]:
     """One row for each recorded topic, ordered by article, and within an article by model."""
     proportions = TABLES["proportions"]
     optional = proportions.header(request)[len(proportions.columns) :]
-    n = request.reader.n_recorded(held_out=True)
+    n = request.reader.n_recorded()
     written = 0
     for articles, recorded in request.reader.each_block(request.models):
         of_models = [
@@ -494,7 +494,7 @@ def _model_arrays(request: ExportRequest) -> "Mapping[str, NDArray[Any]]":
     "Map: every article's place, as a page (html), a picture (png), or growing (svg)",
     "page_id title x y topic area",
     formats=("csv", "tsv", "json", "parquet", "xlsx", "html", "svg", "png"),
-    least_rows=lambda request: request.reader.n_recorded(held_out=True),
+    least_rows=lambda request: request.reader.n_recorded(),
     optional={"id": has_ids, "snippet": with_snippets},
     one_model=True,
     of_texts=True,

@@ -218,23 +218,16 @@ class RecordedReader(ArticleReader):
             raise Damaged("blocks and articles do not match")
         return np.fromiter(chain.from_iterable(words for _, words in rows), np.int64)
 
-    def proportions(self, model: str, *, held_out: bool = False) -> Proportions:
-        """The proportions of all `recorded_articles` in one model."""
-        parts = list(self.each_part(model, held_out=held_out))
-        return Proportions.concatenate(parts) if parts else Proportions.none(self._topics(model))
+    def n_recorded(self) -> int:
+        """The number of all `recorded_articles`, those held out too."""
+        return sum(articles for _, articles in self._recorded_blocks(held_out=True))
 
-    def n_recorded(self, *, held_out: bool = False) -> int:
-        """The number of all `recorded_articles`."""
-        return sum(articles for _, articles in self._recorded_blocks(held_out))
-
-    def proportions_at(
-        self, model: str, rows: NDArray[np.integer[Any]], *, held_out: bool = False
-    ) -> Proportions:
-        """The proportions of those of the `recorded_articles` that are at these rows, which
-        ascend."""
+    def proportions_at(self, model: str, rows: NDArray[np.integer[Any]]) -> Proportions:
+        """The proportions of the articles at these rows, which ascend, among all
+        `recorded_articles`, those held out too."""
         parts = [Proportions.none(self._topics(model))]
         before = 0
-        for part in self.each_part(model, held_out=held_out):
+        for part in self.each_part(model, held_out=True):
             after = before + len(part)
             first, stop = np.searchsorted(rows, (before, after))
             parts.append(part.take(rows[first:stop] - before))

@@ -1,7 +1,7 @@
 """The beginnings of the user's own documents: the table `snippets`."""
 
 import zlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from sqlite3 import Connection
 from typing import Any
 
@@ -102,19 +102,6 @@ class SnippetReader(OpenedSession):
                     begin - first : end - first
                 ]
         return [of_each[seq - first_of_all] for seq in seqs]
-
-    def each_snippet(self) -> Iterator[tuple[int, str]]:
-        """(the number of the article, its snippet), in the order of the stream; articles without
-        one are left out."""
-        if self._format() < WITH_SNIPPETS:
-            return
-        last = 0
-        after_it = "WHERE first_seq > ? ORDER BY first_seq LIMIT 1"
-        while rows := self._snippet_rows(after_it, [last]):
-            last, row = rows[0]
-            for seq, snippet in enumerate(row, start=last):
-                if snippet:
-                    yield seq, snippet
 
     def _snippet_rows(
         self, clause: str, parameters: Sequence[object]

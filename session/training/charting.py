@@ -138,14 +138,11 @@ class Charting:
         """Choose landmarks for the models for which they are due, and begin to lay them out."""
         due = self._due(progress, all_learnt)
         self._asked = False
-        n = self._store.n_recorded(held_out=True)
+        n = self._store.n_recorded()
         wanted = n if all_learnt else max(LEAST_LANDMARKS, n // ARTICLES_OF_LANDMARK)
         chosen = chosen_landmarks(n, min(wanted, MOST_LANDMARKS))
         # All is read before anything slow: a stop during that leaves the store to others.
-        stored = [
-            self._store.proportions_at(self._models[number].name, chosen, held_out=True)
-            for number in due
-        ]
+        stored = [self._store.proportions_at(self._models[number].name, chosen) for number in due]
         for number, landmarks in zip(due, stored, strict=True):
             self._wait(number, changes)
             topics = self._topic_places(number)

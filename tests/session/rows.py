@@ -11,6 +11,7 @@ from wikitopics.session.settings import ModelSpec, Settings
 from wikitopics.session.storage.articles import LARGEST, ArticleTopics
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.decoding import pack_state
+from wikitopics.session.storage.proportions import Proportions
 from wikitopics.session.storage.writer import Changes
 
 WORDS = ("aa", "bb", "cc")
@@ -40,6 +41,20 @@ def settings():
         batch_sizes=(64,),
         measured_every=10_000,
     )
+
+
+def recorded_proportions(reader, model, *, held_out=False):
+    """The proportions of all articles in a model, as they are recorded."""
+    none = Proportions.none(reader.spec(model).topics)
+    return Proportions.concatenate([none, *reader.each_part(model, held_out=held_out)])
+
+
+def kept_snippets(reader):
+    """The snippet of each article that has one, by its number."""
+    kept = {}
+    for seqs, _, _, of_each in reader.texts_after(0):
+        kept |= {seq: snippet for seq, snippet in zip(seqs, of_each, strict=True) if snippet}
+    return kept
 
 
 def sql(path, statement, *parameters):

@@ -350,7 +350,7 @@ def lay_out(path: Path, recipe: Recipe, turned: bool = False) -> Path:
     at[areas.topics] = 0.1 + 0.8 * (1 - spread if turned else spread)
     changes = Changes()
     for model, name in enumerate(recipe.models):
-        landmarks = store.proportions(name)
+        landmarks = small.recorded_proportions(store, name)
         around = np.random.default_rng(0).normal(0, 0.02, (len(landmarks), 2))
         largest = [landmarks.largest(row)[0][0] for row in range(len(landmarks))]
         places = np.rint(np.clip(np.nan_to_num(at[largest], nan=0.5) + around, 0, 1) * 65_535)

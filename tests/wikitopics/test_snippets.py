@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from tests.session.analysis.test_map_page import unpacked
+from tests.session.rows import kept_snippets
 from tests.wikitopics.in_python.learning import TEXTS, WORDS, learn
 from wikitopics.session.analysis.exports import TABLES
 from wikitopics.session.storage.reader import SessionReader, backup
@@ -37,7 +38,7 @@ def made(path, *, snippets):
         learnt = learn(texts(), session=path, vocabulary=WORDS)
     with SessionReader(path) as reader:
         page_of = {row.seq: row.page_id for row in reader.recent_articles(len(TEXTS))}
-        assert len(list(reader.each_snippet())) == len(page_of) == len(TEXTS)
+        assert len(kept_snippets(reader)) == len(page_of) == len(TEXTS)
     with closing(sqlite3.connect(path)) as db:
         db.execute("DELETE FROM snippets")
         for seq, page in page_of.items():

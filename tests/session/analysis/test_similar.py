@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import wikitopics as wt
+from tests.session.rows import recorded_proportions
 from wikitopics.session.analysis import similar
 from wikitopics.session.analysis.similar import Recorded, Words
 from wikitopics.session.errors import Damaged
@@ -209,7 +210,7 @@ def test_reading_in_parts_gives_the_same_bits_and_says_how_far_it_is(session, mo
 def test_proportions_too_small_to_compare_are_not_held_but_asked_for(session):
     held = recorded(session)
     with SessionReader(session.path) as reader:
-        stored = reader.proportions("lda", held_out=True)
+        stored = recorded_proportions(reader, "lda", held_out=True)
         assert sum(len(part._topics) for part in held._parts) == len(stored.usual(SUBJECTS).topics)
         for row in (0, N - 1):
             of_it = held.theta(reader, row)

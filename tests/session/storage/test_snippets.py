@@ -7,6 +7,7 @@ from contextlib import closing
 
 import pytest
 
+from tests.session.rows import kept_snippets
 from wikitopics.session.errors import Damaged
 from wikitopics.session.storage.block import LONGEST_SNIPPET
 from wikitopics.session.storage.reader import SessionReader
@@ -60,8 +61,8 @@ def test_documents_keep_their_beginnings_without_markup_whatever_their_role(trai
     with SessionReader(path) as reader:
         assert reader.has_snippets()
         page_of = {article.seq: article.page_id for article in reader.recent_articles(400)}
-        kept = {page_of[seq]: snippet for seq, snippet in reader.each_snippet()}
-        assert reader.snippets(page_of) == dict(reader.each_snippet())
+        kept = {page_of[seq]: snippet for seq, snippet in kept_snippets(reader).items()}
+        assert reader.snippets(page_of) == kept_snippets(reader)
         assert reader.snippets([]) == {}
         assert reader.snippets([10**9]) == {}
     assert kept.pop(300) == "Zzz qqq."
@@ -82,7 +83,7 @@ def test_documents_keep_their_beginnings_without_markup_whatever_their_role(trai
 def test_nothing_is_kept_unless_all_articles_are(trained, options):
     with SessionReader(trained(*options)) as reader:
         assert not reader.has_snippets()
-        assert list(reader.each_snippet()) == []
+        assert not kept_snippets(reader)
         assert reader.snippets(range(1, 10)) == {}
     assert b"river and" not in _texts_in(reader.path)
 
@@ -150,7 +151,7 @@ def test_a_damaged_row_is_refused(trained):
             with pytest.raises(Damaged, match="snippets"):
                 reader.snippets([1])
             with pytest.raises(Damaged, match="snippets"):
-                list(reader.each_snippet())
+                kept_snippets(reader)
 
 
 def test_snippets_of_articles_that_follow_each_other_or_are_far_apart(trained):

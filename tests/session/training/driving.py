@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from tests.session.memory import account_holds
+from tests.session.rows import recorded_proportions
 from wikitopics.session.analysis.article_map import article_map
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.storage.reader import SessionReader
@@ -145,7 +146,8 @@ def account(path):
         assert counts.counts.sum() == status.tokens or status.passes > 1
         return {
             "proportions": [
-                reader.proportions(name, held_out=True).to_bytes() for name in reader.models()
+                recorded_proportions(reader, name, held_out=True).to_bytes()
+                for name in reader.models()
             ],
             "word counts": counts.to_bytes(),
             "reference": reader.reference().to_bytes(),

@@ -8,7 +8,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from tests.session.rows import sql
+from tests.session.rows import recorded_proportions, sql
 from tests.session.training.driving import MODELS, Driver, chart
 from wikitopics.model.article_map import LATER_ROUNDS, ROUNDS
 from wikitopics.session.analysis.article_map import MapFollower, article_map, why_no_map
@@ -49,17 +49,17 @@ def test_all_trained_articles_have_the_places_that_follow_from_what_is_stored(fi
         assert layout.articles == reader.progress().articles
         assert reader.unplaced("lda", layout.articles, 1) == []
         found = article_map(reader, "lda")
-        proportions = reader.proportions("lda", held_out=True)
+        stored = recorded_proportions(reader, "lda", held_out=True)
         recorded = reader.recorded_articles(held_out=True)
-        computed = layout.opened().placed(rows_of(proportions))
+        computed = layout.opened().placed(rows_of(stored))
     assert np.array_equal(found.places, computed)
     assert np.array_equal(found.seqs, recorded.seqs(np.arange(len(found))))
-    starts = proportions.indptr()
+    starts = stored.indptr()
     for row in (0, 17, len(found) - 1):
-        largest = proportions.largest(row)[0][1]
+        largest = stored.largest(row)[0][1]
         own = slice(starts[row], starts[row + 1])
-        assert proportions.values()[own][
-            proportions.topics[own].tolist().index(found.topics[row])
+        assert stored.values()[own][
+            stored.topics[own].tolist().index(found.topics[row])
         ] == pytest.approx(largest)
 
 

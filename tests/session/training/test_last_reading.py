@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from tests.session.rows import sql
+from tests.session.rows import recorded_proportions, sql
 from tests.session.training.driving import MODELS, Driver, account
 from wikitopics.session.analysis.inference import saved_model
 from wikitopics.session.errors import Damaged
@@ -21,7 +21,7 @@ AGREE = 0.02
 def differences(path, model):
     """Of each trained document, how far what is stored is from what the finished model infers."""
     with SessionReader(path) as reader:
-        stored = reader.proportions(model)
+        stored = recorded_proportions(reader, model)
         rows = reader.trained_rows()
         parts = [reader.counted_documents(first, articles) for first, articles in rows]
         finished = saved_model(reader, model)

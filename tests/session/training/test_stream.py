@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.session.memory import status
-from tests.session.rows import sql
+from tests.session.rows import recorded_proportions, sql
 from tests.session.training.driving import MODELS, Driver, account, block
 from wikitopics.model import kinds, rotation
 from wikitopics.session.errors import Damaged, SessionError
@@ -191,7 +191,7 @@ def test_all_stored_topics_are_inferred_again_when_topics_start_over(
     assert not driver.trainer.progress.stale
     driver.trainer.commit(0.0, 0)
     with SessionReader(driver.path) as reader:
-        stored = reader.proportions("lda")
+        stored = recorded_proportions(reader, "lda")
         assert len(reader.recent(0, 10**6, articles)[0]) < articles
     (model,) = driver.trainer.models
     now = Proportions.of(model.local_proportions(documents.minibatch()))
@@ -455,9 +455,10 @@ def test_proportions_are_those_of_the_last_reading(sessions, corpus):
     with SessionReader(once) as first, SessionReader(twice) as second:
         assert (first.recorded_articles().page_ids == second.recorded_articles().page_ids).all()
         for name in first.models():
-            assert first.proportions(name).to_bytes() != second.proportions(name).to_bytes()
+            of_last_reading = recorded_proportions(second, name).to_bytes()
+            assert recorded_proportions(first, name).to_bytes() != of_last_reading
         (columns,) = list(second.all_articles(trained_only=True))
-        theta = second.proportions("lda")
+        theta = recorded_proportions(second, "lda")
     starts = theta.indptr()
     values = theta.values()
     *_, topics, shares, _ = columns

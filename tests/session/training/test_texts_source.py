@@ -12,6 +12,7 @@ from contextlib import closing, suppress
 
 import pytest
 
+from tests.session.rows import kept_snippets
 from wikitopics.crawler.texts.kinds import Texts
 from wikitopics.session.storage.reader import SessionReader
 
@@ -89,7 +90,7 @@ def stream_of(session):
         metrics = "SELECT articles, metric, value FROM metrics ORDER BY 1, 2"
         stream = [db.execute(query).fetchall() for query in (articles, metrics)]
     with SessionReader(session) as reader:
-        return [*stream, list(reader.each_snippet())]
+        return [*stream, kept_snippets(reader)]
 
 
 def many_records(folder):

@@ -7,6 +7,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 import wikitopics as wt
+from tests.session.rows import kept_snippets
 from tests.wikitopics.in_python.learning import HELD_OUT, TEXTS, learn
 from wikitopics.stored.given import Given
 
@@ -295,12 +296,12 @@ def test_as_many_texts_are_held_out_as_asked(path):
 
 
 def test_snippets_are_kept_unless_asked_not_to_and_never_of_counts(path, vectorizer):
-    def snippets(session):
+    def kept(session):
         with session._open() as reader:
-            return [snippet for _, snippet in reader.each_snippet()]
+            return list(kept_snippets(reader).values())
 
-    assert sorted(snippets(learn(**QUICK))) == sorted(TEXTS)
-    assert sorted(snippets(learn(TOKENS, replace=True, **QUICK))) == sorted(TEXTS)
-    assert not snippets(learn(snippets=False, replace=True, **QUICK))
+    assert sorted(kept(learn(**QUICK))) == sorted(TEXTS)
+    assert sorted(kept(learn(TOKENS, replace=True, **QUICK))) == sorted(TEXTS)
+    assert not kept(learn(snippets=False, replace=True, **QUICK))
     matrix = vectorizer.transform(TEXTS)
-    assert not snippets(learn(matrix, vocabulary=vectorizer, replace=True, **QUICK))
+    assert not kept(learn(matrix, vocabulary=vectorizer, replace=True, **QUICK))
