@@ -5,7 +5,7 @@ The tables are `articles` and `recent`; the proportions of articles are in `reco
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -20,15 +20,11 @@ from wikitopics.session.records import ArticleRow, Count, PositiveCount, Role, T
 from wikitopics.session.settings import ModelSpec
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.counts import stored_block
-from wikitopics.session.storage.database import (
-    ROLES,
-    SMALL,
-    VERSION,
-    select,
-)
+from wikitopics.session.storage.database import ROLES, SMALL, VERSION, select
+from wikitopics.session.storage.decoding import Rows
 from wikitopics.session.storage.proportions import Proportions
 from wikitopics.session.storage.snippets import SnippetReader
-from wikitopics.session.storage.typical import most_about
+from wikitopics.session.storage.typical import most_typical
 from wikitopics.session.wording import TITLES, titles_shown
 
 LARGEST = np.dtype(">u2")
@@ -183,7 +179,7 @@ def keep_top(db: Connection, topics: Sequence[int], most: int) -> None:
     """
     best: set[int] = set()
     for model, K in enumerate(topics):
-        for seqs in most_about(partial(select, db), model, range(K), most, VERSION).values():
+        for seqs in most_typical(partial(select, db), model, range(K), most, VERSION).values():
             best.update(seqs)
     db.execute(
         "DELETE FROM articles WHERE role = 0 AND seq NOT IN (SELECT value FROM json_each(?))",
@@ -252,7 +248,7 @@ class ArticleReader(SnippetReader):
         )
 
     def articles_about(self, model: str, topic: int, limit: int = 20) -> list[ArticleRow]:
-        """The trained articles with this largest topic, in the order of `most_about`."""
+        """The trained articles with this largest topic, in the order of `most_typical`."""
         return self.articles_about_each(model, [topic], limit)[topic]
 
     def titles_about(self, model: str, topics: Iterable[int]) -> dict[int, tuple[str, ...]]:
@@ -294,7 +290,7 @@ class ArticleReader(SnippetReader):
         """The `articles_about` each of these topics."""
         with self.one_moment():
             number = self._number(model)
-            seqs_of = most_about(self.select, number, topics, limit, self._format())
+            seqs_of = most_typical(self.select, number, topics, limit, self._format())
             of_number = self.numbered(
                 chain.from_iterable(seqs_of.values()), with_snippets=with_snippets
             )
@@ -336,12 +332,9 @@ class ArticleReader(SnippetReader):
     ) -> Iterator[tuple[Sequence[int], Sequence[int], Sequence[str]]]:
         """(numbers, page ids, titles) of the articles after this number, in the order of the
         stream, some at a time."""
-        columns = {"seq": PositiveCount, "page_id": int, f"{_TITLE} AS title": Text}
-        clause = f"WHERE seq > ? ORDER BY seq LIMIT {_AT_ONCE}"
-        while rows := self.select("articles", columns, clause, [seq], largest=_LARGEST_ROW):
+        for rows in self._in_parts({"page_id": int, f"{_TITLE} AS title": Text}, after=seq):
             seqs, page_ids, titles = zip(*rows, strict=True)
             yield seqs, page_ids, titles
-            seq = seqs[-1]
 
     def all_labels(
         self, *, ids: bool, titles: bool, trained_only: bool
@@ -350,27 +343,23 @@ class ArticleReader(SnippetReader):
         the stream, many at a time. Texts are empty unless they are wanted, and ids where there is
         none."""
         columns = {
-            "seq": PositiveCount,
             "page_id": int,
             "ifnull(id, '')" if ids else "'' AS id": Text,
             f"{_TITLE} AS title" if titles else "'' AS title": Text,
         }
-        which = "seq > ? AND role = 0" if trained_only else "seq > ?"
-        clause = f"WHERE {which} ORDER BY seq LIMIT {_AT_ONCE}"
-        last_seq = 0
+        which = "role = 0" if trained_only else "true"
         seqs: list[int] = []
         page_ids: list[int] = []
         of_ids: list[str] = []
         of_titles: list[str] = []
         # Rows are taken apart while they are still in the processor's cache: to read as many of
         # them as are wanted together takes twice as long.
-        while rows := self.select("articles", columns, clause, [last_seq], largest=_LARGEST_ROW):
+        for rows in self._in_parts(columns, which):
             some_seqs, some_page_ids, some_ids, some_titles = zip(*rows, strict=True)
             seqs += some_seqs
             page_ids += some_page_ids
             of_ids += some_ids
             of_titles += some_titles
-            last_seq = seqs[-1]
             if len(seqs) >= _MANY:
                 yield seqs, page_ids, of_ids, of_titles
                 seqs, page_ids, of_ids, of_titles = [], [], [], []
@@ -416,12 +405,8 @@ class ArticleReader(SnippetReader):
     def known_ids(self, last: int) -> frozenset[str]:
         """The articles' own ids, up to this page id."""
         known: set[str] = set()
-        columns = {"seq": PositiveCount, "id": Text | None}
-        clause = f"WHERE seq > ? AND page_id <= ? ORDER BY seq LIMIT {_AT_ONCE}"
-        seq = 0
-        while rows := self.select("articles", columns, clause, [seq, last], largest=_LARGEST_ROW):
+        for rows in self._in_parts({"id": Text | None}, "page_id <= ?", [last]):
             known.update(own_id for _, own_id in rows if own_id)
-            seq, _ = rows[-1]
         return frozenset(known)
 
     def has_ids(self) -> bool:
@@ -453,6 +438,24 @@ class ArticleReader(SnippetReader):
             parts.append(part)
             seqs += range(first + start, first + start + len(part))
         return seqs, Block.concatenate(parts)
+
+    def _in_parts(
+        self,
+        columns: Mapping[str, Any],
+        which: str = "true",
+        parameters: Sequence[object] = (),
+        *,
+        after: int = 0,
+    ) -> Iterator[Rows]:
+        """The number and these columns of each article after the number ``after`` that an SQL
+        condition holds for, in the order of the stream, some at a time."""
+        columns = {"seq": PositiveCount, **columns}
+        clause = f"WHERE seq > ? AND {which} ORDER BY seq LIMIT {_AT_ONCE}"
+        while rows := self.select(
+            "articles", columns, clause, [after, *parameters], largest=_LARGEST_ROW
+        ):
+            yield rows
+            after, *_ = rows[-1]
 
     def _articles(
         self, clause: str, parameters: Sequence[object], *, with_snippets: bool = True

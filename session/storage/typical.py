@@ -27,9 +27,9 @@ _HALVED_AT = 30
 """An article with this many words is as typical as a long one with half of its proportion. A
 smaller number lists more stubs first, a larger one articles about less of the topic
 (`python -m benchmarks titles`)."""
-_IN_ORDER = "ORDER BY {0} DESC, seq DESC LIMIT ? OFFSET ?"
-_ABOUT_TOPIC = "WHERE {0} BETWEEN ? AND ? AND role = 0 "
-_ABOUT_TOPIC_RELEASED = "JOIN article_topics t USING (seq) WHERE t.model = ? AND t.topic = ? "
+_LARGEST_FIRST = "ORDER BY {0} DESC, seq DESC LIMIT ? OFFSET ?"
+_WITH_TOPIC = "WHERE {0} BETWEEN ? AND ? AND role = 0 "
+_WITH_TOPIC_RELEASED = "JOIN article_topics t USING (seq) WHERE t.model = ? AND t.topic = ? "
 """The articles with a topic as their largest, and the same in a file of 1.0.0."""
 _MOST_SECTIONS = 4096
 
@@ -40,7 +40,7 @@ def typicality(proportion: float, words: int) -> float:
     return proportion * words / (words + _HALVED_AT)
 
 
-def most_about(
+def most_typical(
     select: Callable[..., list[Any]],
     model: int,
     topics: Iterable[int],
@@ -69,7 +69,7 @@ def most_about(
         # The first rows of each section; in all but the smallest sessions, no section needs more.
         at_once = max(1, 2 * most // max(1, len(sections)))
         in_sections = [
-            _about(select, model, topic, version, section, at_once) for section in sections
+            _by_proportion(select, model, topic, version, number, at_once) for number in sections
         ]
         in_order = heapq.merge(*in_sections, key=itemgetter(3, 0), reverse=True)
         rows = list(islice(in_order, most))
@@ -82,7 +82,7 @@ def most_about(
     return found
 
 
-def _about(
+def _by_proportion(
     select: Callable[..., list[Any]],
     model: int,
     topic: int,
@@ -97,18 +97,18 @@ def _about(
     """
     largest = largest_topic(model)
     kind: type = bytes
-    clause = _ABOUT_TOPIC
+    clause = _WITH_TOPIC
     parameters: list[object] = [pack(">HH", topic, 0), pack(">HH", topic, 10_000)]
     if version == FIRST_RELEASED:
         largest = "t.proportion"
         kind = int
-        clause = _ABOUT_TOPIC_RELEASED
+        clause = _WITH_TOPIC_RELEASED
         parameters = [model, topic]
     if in_section is not None:
         clause += f"AND {section('seq')} = ? "
         parameters.append(in_section)
     columns = {"seq": PositiveCount, "page_id": int, "words": Count, largest: kind}
-    clause = (clause + _IN_ORDER).format(largest)
+    clause = (clause + _LARGEST_FIRST).format(largest)
     done = 0
     while True:
         rows = select("articles", columns, clause, [*parameters, at_once, done])

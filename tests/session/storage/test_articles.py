@@ -136,7 +136,7 @@ def add(db, *, titles, words, shares, page_ids=None):
 
 
 def about(db, limit=10):
-    return typical.most_about(partial(select, db), 0, [0], limit, VERSION)[0]
+    return typical.most_typical(partial(select, db), 0, [0], limit, VERSION)[0]
 
 
 def test_a_stub_is_not_typical_however_large_its_share(db):
@@ -187,7 +187,7 @@ def test_the_sections_of_the_order_are_merged(db, monkeypatch, most):
     few_in_each = [section * 65_536 + 5 for section in range(2, 40)]
     numbers = [*range(1, 301), *few_in_each, *range(5_000_000, 5_000_050)]
     expected = spread_out(db, numbers)
-    found = typical.most_about(partial(select, db), 0, [0, 2], most, VERSION)
+    found = typical.most_typical(partial(select, db), 0, [0, 2], most, VERSION)
     # All documents are equally long, so the proportions decide.
     assert found == {topic: expected[topic][:most] for topic in (0, 2)}
     plan = db.execute(
