@@ -25,14 +25,16 @@ TEXTS_READ = "documents, their titles and beginnings"
 """What is counted while texts are read."""
 SHORT = frozenset(["a", "i", "s", "t"])
 """Stop words that are too short to be listed among those that vocabularies leave out."""
-WORD = re.compile(r"[^\x00-/:-@\[-`{-\x7f\s\u00a0-\u00bf\u2000-\u207f\u3000-\u303f]+")
+_NO_PUNCTUATION = r"[^\x00-/:-@\[-`{-\x7f\s\u00a0-\u00bf\u2000-\u207f\u3000-\u303f]"
+WORD = re.compile(f"{_NO_PUNCTUATION}+")
 """A word of a title or a snippet: a run of letters and digits, and of whatever else is no
 punctuation."""
+_CHARACTER = re.compile(f"{_NO_PUNCTUATION}[0-9a-z]*")
+"""A word where each character beyond ASCII is one."""
 _PUNCTUATION_ENDS = 0x3040
 """No character from here on separates words."""
 _IN_WORDS = np.array([bool(WORD.fullmatch(chr(code))) for code in range(_PUNCTUATION_ENDS + 1)])
 """For each character whether it belongs to a word; the last one stands for all that follow."""
-_BEYOND_ASCII = 0x80
 
 
 class TextWords:
@@ -45,15 +47,13 @@ class TextWords:
 
     def __init__(self, rule: Rule) -> None:
         self.of_characters = rule.number == BY_DICTIONARY
+        self._word = _CHARACTER if self.of_characters else WORD
         is_english = rule.number == 1 or rule.language == "en"
         self.stop_words: Collection[str] = ENGLISH_STOP_WORDS | SHORT if is_english else ()
 
     def of(self, text: str) -> list[str]:
         """The words of a text, in order."""
-        text = folded(text)
-        starts, ends = self._edges(_codes(text))
-        edges = zip(starts.tolist(), ends.tolist(), strict=True)
-        return [text[start:end] for start, end in edges]
+        return self._word.findall(folded(text))
 
     def keys(self, text: str) -> tuple[int, ...]:
         """A number for each word of a text, in order."""
@@ -69,27 +69,11 @@ class TextWords:
         """
         from wikitopics.session.analysis.word_kernels import number_words
 
-        codes = _codes(lines)
+        codes = np.frombuffer(lines.encode("utf-32-le"), "<u4")
         keys = np.empty(len(codes), np.uint32)
         words_before = np.empty(lines.count("\n") + 1, np.int64)
         n = number_words(codes, _IN_WORDS, self.of_characters, keys, words_before)
         return keys[:n].copy(), words_before
-
-    def _edges(self, codes: NDArray[np.uint32]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Where each word begins and ends among the characters of a text."""
-        # A separator before the text, and one after it.
-        in_word = np.zeros(len(codes) + 2, np.bool_)
-        in_word[1:-1] = _IN_WORDS.take(codes, mode="clip")
-        begins = in_word[1:] & ~in_word[:-1]
-        if self.of_characters:
-            begins[:-1] |= in_word[1:-1] & (codes >= _BEYOND_ASCII)
-        ends = in_word[:-1] & (begins | ~in_word[1:])
-        return np.flatnonzero(begins), np.flatnonzero(ends)
-
-
-def _codes(text: str) -> NDArray[np.uint32]:
-    """The characters of a folded text as numbers."""
-    return np.frombuffer(text.encode("utf-32-le"), "<u4")
 
 
 def in_one_line(title: str) -> str:
