@@ -20,7 +20,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 Say = Callable[[str], None]
 """Takes a line for people."""
 Advance = Callable[[str, int, int], object]
-"""Is told how far long work is: what is counted, such as "titles read"; how many; of how many."""
+"""Is told how far long work is: what is counted, such as "titles read"; how many; of how many, 0 if
+that is unknown."""
 NO_TOPICS = "no topics yet: they appear after the first minibatch"
 
 

@@ -12,9 +12,9 @@ def skips_told(skips: Mapping[str, int]) -> str:
     return ", ".join(f"{reason} {skips[reason]:,}" for reason in most_frequent_first)
 
 
-def so_far(done: int, total: int | None) -> str:
-    """How far long work is: "1,200 of 4,800 (25%)"; only the first number if the total is
-    unknown."""
+def so_far(done: int, total: int) -> str:
+    """How far long work is: "1,200 of 4,800 (25%)"; only the first number if the total is 0, which
+    stands for an unknown one."""
     return f"{done:,} of {total:,} ({done / total:.0%})" if total else f"{done:,}"
 
 

@@ -12,7 +12,7 @@ articles in common is not recorded: it is assumed that they have none, and the u
 """
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -23,7 +23,7 @@ from wikitopics.crawler.texts.kinds import EARLIER, Texts
 from wikitopics.model import CompletionSet
 from wikitopics.session.analysis.inference import saved_model
 from wikitopics.session.analysis.quality import distinct_words, mean_coherence, mean_found
-from wikitopics.session.errors import BadUsage, Damaged, SessionError
+from wikitopics.session.errors import Advance, BadUsage, Damaged, SessionError, unseen
 from wikitopics.session.options import SEED
 from wikitopics.session.paths import session_name
 from wikitopics.session.records import perplexity
@@ -110,11 +110,9 @@ class _Session:
         self.held_out = reader.held_out()
 
 
-def compare(
-    readers: Sequence[SessionReader], progress: Callable[[int], object] = lambda done: None
-) -> Comparison:
-    """Score every model of these sessions on the same articles; ``progress`` is given the number of
-    models done.
+def compare(readers: Sequence[SessionReader], advance: Advance = unseen) -> Comparison:
+    """Score every model of these sessions on the same articles; ``advance``: is told how many
+    models are done.
 
     Raises `BadUsage` for sessions with different words, and `SessionError` if no article is known
     to be new to all of them.
@@ -130,6 +128,7 @@ def compare(
             raise SessionError(
                 "no held-out article has two different words: there is nothing to predict"
             )
+        n_models = sum(len(reader.models()) for reader in readers)
         scored: list[tuple[ComparedModel, NDArray[np.float64]]] = []
         for session in sessions:
             for model in session.reader.model_statuses():
@@ -155,7 +154,7 @@ def compare(
                     found=mean_found(session.reader.topics(model.name)),
                 )
                 scored.append((compared, nats))
-                progress(len(scored))
+                advance("models scored", len(scored), n_models)
     scored.sort(key=lambda one: -one[0].log_likelihood)
     best, nats_of_best = scored[0]
     models = []

@@ -186,13 +186,13 @@ def test_messages_of_the_progress_line_and_of_the_log_are_one_line_each(monkeypa
     err = StringIO()
     monkeypatch.setattr("sys.stderr", err)
     output.say(f"a{ESC}\nb")
-    progress = output.ProgressLine(f"pages of {ESC}\nx")
+    progress = output.ProgressLine()
     progress._next = 0.0
-    progress(5)
+    progress(f"pages of {ESC}\nx", 5, 0)
     assert err.getvalue().count("\n") == 2
     check(err.getvalue())
     monkeypatch.setattr(progress, "_next", 0.0)
-    progress.advance("titles read", 300, 1200)
+    progress("titles read", 300, 1200)
     assert err.getvalue().endswith("300 of 1,200 (25%) titles read\n")
-    progress.advance("titles read", 301, 1200)  # too soon for another line
+    progress("titles read", 301, 1200)  # too soon for another line
     assert "301" not in err.getvalue()

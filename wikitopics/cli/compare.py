@@ -89,8 +89,7 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
         readers = [opened.enter_context(options.reading(path)) for path in paths]
         nouns = {noun(reader.settings().source) for reader in readers}
         articles = nouns.pop() if len(nouns) == 1 else "articles"
-        n_models = sum(len(reader.models()) for reader in readers)
-        with ProgressLine("models scored", n_models) as progress:
+        with ProgressLine() as progress:
             result = compared(readers, progress)
     if as_json:
         put_json(asdict(result))

@@ -14,7 +14,7 @@ from wikitopics.crawler.mediawiki.kinds import API_URL, CONTACT, LANG, RPM, Api,
 from wikitopics.crawler.page import Markup
 from wikitopics.crawler.texts.kinds import COLUMN, LINES, MARKUP, NO_HEADER, TEXTS, Texts
 from wikitopics.session.analysis import exports, formats
-from wikitopics.session.errors import BadUsage, unseen
+from wikitopics.session.errors import Advance, BadUsage, unseen
 from wikitopics.session.metrics import METRICS
 from wikitopics.session.paths import session_path
 from wikitopics.session.sources import described
@@ -60,7 +60,7 @@ def report(output: str | None, no_snippets: bool, session: str) -> None:
     elif sys.stdout.isatty():
         raise BadUsage(f"cannot write a page to a terminal: give -o {path.stem}.html or redirect")
     with reading(path) as reader, ProgressLine() as progress:
-        page = render(reader, progress.advance, snippets=not no_snippets)
+        page = render(reader, progress, snippets=not no_snippets)
         has_snippets = reader.has_snippets() and not no_snippets
     remark = ""
     if has_snippets:
@@ -191,7 +191,7 @@ def export(
         progress = ProgressLine()
         # On a terminal, the table itself shows how far it is.
         is_shown = target is None and sys.stdout.isatty()
-        advance = unseen if is_shown else progress.advance
+        advance = unseen if is_shown else progress
         request = exports.ExportRequest(reader, models, every, bom, snippets, advance)
         if target is None:
             name = written_as.name
@@ -480,7 +480,8 @@ def build(
     if is_packed(output.name):
         raise BadUsage(f"{output.name}: vocabularies are not compressed; leave out {output.suffix}")
     if crawl:
-        progress = ProgressLine("articles", articles)
+        what = "articles"
+        total = articles
         kind = Api()
         given = TrainRequest(lang=lang, api_url=api_url, contact=contact, rpm=rpm)
         identity = given.identity(kind)
@@ -488,7 +489,8 @@ def build(
         source = kind.open(identity, request.asked(kind))
         documents = crawled_documents(source, articles, say)
     else:
-        progress = ProgressLine("documents")
+        what = "documents"
+        total = 0
         documents = file_documents(
             sources,
             say,
@@ -498,8 +500,8 @@ def build(
             not no_header,
         )
     try:
-        with progress:
-            counted = _counted(documents, progress)
+        with ProgressLine() as progress:
+            counted = _followed(documents, what, total, progress)
             built = build_vocabulary(counted, recipe, size=size, asked=asked)
     except BadDocuments as error:
         texts = [path for path in sources if ".xml" not in Path(path).name]  # the others are dumps
@@ -518,7 +520,8 @@ def build(
         put_line(reason)
 
 
-def _counted(documents: Iterable[str], progress: ProgressLine) -> Iterator[str]:
+def _followed(documents: Iterable[str], what: str, total: int, advance: Advance) -> Iterator[str]:
+    """The documents, while ``advance`` is told how many have come."""
     for done, document in enumerate(documents):
-        progress(done)
+        advance(what, done, total)
         yield document

@@ -270,37 +270,27 @@ def agrees(question: str, otherwise: str) -> bool:
 
 class ProgressLine:
     """Progress of long work, on standard error: one changing line on a terminal, otherwise a line
-    now and then.
-
-    ``what``: what is counted. ``total``: how many there will be, if that is known.
+    now and then. It is an `Advance`.
     """
 
-    def __init__(self, what: str = "", total: int | None = None) -> None:
-        self._what = what
-        self._total = total
+    def __init__(self) -> None:
         self._terminal = sys.stderr.isatty() and not escapes.is_dumb()
         self._every = 0.2 if self._terminal else 10.0
         self._next = time.monotonic() + self._every
         self._shown = False
 
-    def __call__(self, done: int) -> None:
-        """Show that ``done`` are done."""
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """Show that ``done`` of ``total`` are done; 0: the total is unknown."""
         if time.monotonic() < self._next:
             return
         self._next = time.monotonic() + self._every
-        line = visible(f"{so_far(done, self._total)} {self._what}")
+        line = visible(f"{so_far(done, total)} {what}")
         if self._terminal:
             # Spaces overwrite what a longer line left, without an escape code.
             click.echo(f"\r{line:<60}", err=True, nl=False)
             self._shown = True
         else:
             say(line)
-
-    def advance(self, what: str, done: int, total: int) -> None:
-        """Show that so many of ``total`` are done: an `Advance`."""
-        self._what = what
-        self._total = total
-        self(done)
 
     def __enter__(self) -> Self:
         return self

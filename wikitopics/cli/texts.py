@@ -376,7 +376,7 @@ def find(
     if not text.strip():
         raise BadUsage("give the words to find")
     with options.reading(session) as reader, ProgressLine() as progress:
-        found = found_once(reader, reader.model_named(model), text, limit, progress.advance)
+        found = found_once(reader, reader.model_named(model), text, limit, progress)
     if found.lack:
         say(found.lack)
     if not found.topics and not found.documents:
@@ -454,7 +454,7 @@ def similar(what: str, limit: int, model: str | None, session: str, as_json: boo
     with options.reading(session) as reader:
         name = reader.model_named(model)
         with ProgressLine() as progress:
-            recorded = Recorded(reader, name, progress.advance)
+            recorded = Recorded(reader, name, progress)
         # The proportions of a text, or the row of an article. The first of these that exists is
         # taken: an article with exactly this title, a file, an article whose title differs only in
         # capitals.

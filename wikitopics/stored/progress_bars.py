@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from wikitopics.session.errors import Advance, unseen
+
+DELAY = 2.0
+"""Seconds of work before there is a bar."""
 
 
 def tqdm_if_seen(wanted: bool) -> Any:
@@ -28,24 +31,9 @@ def tqdm_if_seen(wanted: bool) -> Any:
 
 
 @contextmanager
-def bar_of(unit: str, total: int, wanted: bool) -> Iterator[Callable[[], None]]:
-    """Yield a function that counts one more of ``total``, on a bar if somebody can see it."""
-    tqdm = tqdm_if_seen(wanted)
-    if tqdm is None:
-        yield lambda: None
-        return
-    with tqdm(total=total, unit=f" {unit}") as bar:
-
-        def advance() -> None:
-            bar.update()
-
-        yield advance
-
-
-@contextmanager
-def following(delay: float = 2.0, *, wanted: bool = True) -> Iterator[Advance]:
+def following(*, wanted: bool = True) -> Iterator[Advance]:
     """Yield an `Advance` that shows a bar, if one is wanted, somebody can see it, and the work is
-    not done within ``delay`` seconds."""
+    not done within `DELAY` seconds."""
     tqdm = tqdm_if_seen(wanted)
     if tqdm is None:
         yield unseen
@@ -58,7 +46,8 @@ def following(delay: float = 2.0, *, wanted: bool = True) -> Iterator[Advance]:
         if what != shown:
             if bar is not None:
                 bar.close()
-            bar = tqdm(total=total or None, unit=f" {what}", delay=delay, unit_scale=True)
+            is_few = 0 < total < 1000  # 3/50, not 3.00/50.0
+            bar = tqdm(total=total or None, unit=f" {what}", delay=DELAY, unit_scale=not is_few)
             shown = what
         bar.update(done - bar.n)
 

@@ -17,7 +17,7 @@ from wikitopics.session.records import SNAPSHOT_WORDS
 from wikitopics.session.wording import found_legend, in_line
 from wikitopics.stored.arguments import whole, wrong_type
 from wikitopics.stored.opening import SessionFile
-from wikitopics.stored.progress_bars import bar_of
+from wikitopics.stored.progress_bars import following
 
 if TYPE_CHECKING:
     from markupsafe import Markup as Html
@@ -185,12 +185,13 @@ class TopicMethods(SessionFile):
         names = {}
         rows = control.topics_to_name(self.path, of_model, every=all, replace=replace)
         rows = [row for row in rows if row.topic in described]
-        with bar_of("topics", len(rows), progress) as advance:
+        with following(wanted=progress) as advance:
+            advance("topics named", 0, len(rows))
             each = control.name_topics(self.path, of_model, rows, suggestion, replace=replace)
-            for row, new_name in each:
+            for done, (row, new_name) in enumerate(each, start=1):
                 if new_name:
                     names[row.topic] = new_name
-                advance()
+                advance("topics named", done, len(rows))
         return names
 
     def areas(self, n: int | None = None, model: str | None = None) -> list[Area]:
