@@ -1,9 +1,10 @@
 """The words of many texts at a time, and their counts: what `rules` say, done by `kernels`."""
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from wikitopics.vocab.rules import CUT_SHORT, DOTTED, POSSESSIVES, Rule
 from wikitopics.vocab.tables import Bytes, CharacterTables, Offsets, from_zero, word_table
 
+T = TypeVar("T")
 Counted = tuple[NDArray[np.int32], NDArray[np.int32]]
 """The ids of a text's words, ascending and each once, and how often each occurs (at least 1)."""
 _CHARACTERS_TOGETHER = 1 << 18
@@ -75,15 +77,23 @@ def words_of(rule: Rule, texts: Iterable[str]) -> Iterator[list[bytes]]:
 
 def _groups(texts: Iterable[str]) -> Iterator[list[str]]:
     """The texts, as many together as are read in one call."""
-    group: list[str] = []
-    characters = 0
-    for text in texts:
-        group.append(text)
-        characters += len(text)
-        if len(group) == _TEXTS_TOGETHER or characters >= _CHARACTERS_TOGETHER:
+    return together(texts, len, _TEXTS_TOGETHER, _CHARACTERS_TOGETHER)
+
+
+def together(
+    items: Iterable[T], characters: Callable[[T], int], most: int, enough: int
+) -> Iterator[list[T]]:
+    """The items in lists of at most so many, each of which ends once its items have ``enough``
+    characters."""
+    group: list[T] = []
+    so_far = 0
+    for item in items:
+        group.append(item)
+        so_far += characters(item)
+        if len(group) == most or so_far >= enough:
             yield group
             group = []
-            characters = 0
+            so_far = 0
     if group:
         yield group
 

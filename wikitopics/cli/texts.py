@@ -236,6 +236,7 @@ def infer_rows(
     row is known.
     """
     from wikitopics.crawler.texts.parquet import local_rows
+    from wikitopics.vocab.counting import together
 
     are_seen = sys.stdout.isatty()
     inference = _Inference(reader, model, markup)
@@ -244,8 +245,9 @@ def infer_rows(
         rows = local_rows([file], names, say)
         n_left_out = rows.rows
         with ProgressLine() as progress:
-            advance = unseen if are_seen else progress.advance
-            for pages in _portions(rows.pages(say)):
+            advance = unseen if are_seen else progress
+            # Many are inferred sooner than each alone, and too many would take much memory.
+            for pages in together(rows.pages(say), lambda page: len(page.text), _ROWS, _CHARACTERS):
                 n_left_out -= len(pages)
                 inferred = inference.of(page.text for page in pages)
                 for page, text in zip(pages, inferred, strict=True):
@@ -256,22 +258,6 @@ def infer_rows(
             say(f"{file}: {n_left_out:,} of {rows.rows:,} rows have no readable text")
     if not any_is_known:
         raise _nothing_known(reader, "these texts contain")
-
-
-def _portions(pages: "Iterator[Page]") -> "Iterator[list[Page]]":
-    """The pages, some together: not too few, since many are inferred sooner than each alone, and
-    not too many for the memory."""
-    portion: list[Page] = []
-    size = 0
-    for page in pages:
-        portion.append(page)
-        size += len(page.text)
-        if len(portion) == _ROWS or size >= _CHARACTERS:
-            yield portion
-            portion = []
-            size = 0
-    if portion:
-        yield portion
 
 
 class _Inference:
