@@ -37,6 +37,10 @@ class Background(Generic[T]):
         if self._thread is not None:
             await asyncio.to_thread(self._thread.join, END_SECONDS)
 
+    async def result(self) -> T:
+        """The only item."""
+        return await anext(self.run())
+
     async def run(self) -> AsyncGenerator[T]:
         """The items in order; an exception of the iterator is raised here."""
         self._thread = threading.Thread(
@@ -72,6 +76,6 @@ class Background(Generic[T]):
             loop.call_soon_threadsafe(self._queue.put_nowait, item)
 
 
-async def in_thread(work: Callable[[], T]) -> T:
-    """The result of ``work``, which is done in such a thread."""
-    return await anext(Background(lambda: iter((work(),))).run())
+def in_thread(work: Callable[[], T]) -> Background[T]:
+    """Does ``work`` in such a thread; its only item is the result."""
+    return Background(lambda: iter((work(),)))

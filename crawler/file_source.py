@@ -209,10 +209,10 @@ class FileSource:
         """
         if not self.files.is_repeatable:
             return replace(self.files.info, articles=None)
-        await in_thread(self.files.check)
+        await in_thread(self.files.check).result()
         if self._resuming:
             return replace(self.files.info, articles=None)
-        self._scan = await in_thread(self._choose)
+        self._scan = await in_thread(self._choose).result()
         articles, chosen = self._scan
         start = self._start(articles, chosen)
         return replace(self.files.info, articles=articles, files=self.files.count, start=start)

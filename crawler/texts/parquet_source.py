@@ -16,7 +16,7 @@ from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from wikitopics.crawler.background import Background
+from wikitopics.crawler.background import Background, in_thread
 from wikitopics.crawler.errors import BadPosition, BadSource
 from wikitopics.crawler.markup.texts import noticing
 from wikitopics.crawler.page import Markup, Page, Skip, SourceInfo
@@ -106,8 +106,8 @@ class ParquetTexts:
         BadSource."""
         self.activity.waiting_for = "reading the footers of the files"
         try:
-            self._opening = Background(lambda: iter((self._open(),)))
-            return await anext(self._opening.run())
+            self._opening = in_thread(self._open)
+            return await self._opening.result()
         finally:
             self.activity.waiting_for = None
 
