@@ -187,8 +187,10 @@ def _zigzag(data: bytes, at: int) -> tuple[int, int]:
 
 
 class RowSource:
-    """What pyarrow reads a row group from. An error that it raises is kept, since pyarrow may
-    replace it."""
+    """What pyarrow reads a row group from: as much of a file as it needs. An error that it raises
+    is kept, since pyarrow may replace it."""
+
+    closed = False
 
     def __init__(
         self,
@@ -198,7 +200,6 @@ class RowSource:
         largest_page: int,
     ) -> None:
         self.failure: Exception | None = None
-        self.closed = False
         self._size = size
         self._read = read
         self._pages = pages
@@ -228,18 +229,3 @@ class RowSource:
 
     def tell(self) -> int:
         return self._at
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def writable(self) -> bool:
-        return False
-
-    def flush(self) -> None:
-        pass
-
-    def close(self) -> None:
-        self.closed = True
