@@ -14,6 +14,8 @@ from contextlib import suppress
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+import numpy as np
+
 from wikitopics.crawler.errors import BadSource, CrawlerError, TransientError
 from wikitopics.crawler.file_source import Say, first_and_more
 from wikitopics.crawler.page import Markup, Page, SourceInfo
@@ -340,8 +342,6 @@ class ParquetRows:
 
         Rows before the first are decoded, too. Raises BadRows at damage, and a CrawlerError.
         """
-        import numpy as np
-
         columns = self._columns[group.file]
         for row, decoded in self._decoded(group, columns.paths(), group.chunks, first):
             begin = group.first + row

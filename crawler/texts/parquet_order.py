@@ -4,6 +4,8 @@ from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from wikitopics.crawler.rounds import PLACES, random_key, spread
 from wikitopics.crawler.texts.parquet import BATCH, BadRows, Group, ParquetRows
 
@@ -113,8 +115,6 @@ def repeated_rows(
     files: ParquetRows, stopped: Callable[[], bool], progress: Callable[[float], None]
 ) -> "array[int]":
     """The numbers of the rows that repeat an id, ascending. Only the columns of ids are read."""
-    import numpy as np
-
     repeats: array[int] = array("q")
     number = min(files.rows, MOST_IDS)
     keys = np.zeros(number, np.int64)

@@ -6,15 +6,14 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from wikitopics.crawler.page import Markup, Page, Skip, SourceInfo
 from wikitopics.crawler.source import Lack
 from wikitopics.crawler.texts.records import LARGEST_DOCUMENT, LONGEST_ID
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 
 class Strings(NamedTuple):
@@ -38,8 +37,6 @@ class Strings(NamedTuple):
 
     def taken(self, places: NDArray[np.intp]) -> Strings:
         """The texts at these places."""
-        import numpy as np
-
         texts = list(self.each())
         chosen = [texts[place] for place in places.tolist()]
         starts = np.zeros(1 + len(chosen), np.int64)
@@ -49,8 +46,6 @@ class Strings(NamedTuple):
     @staticmethod
     def joined(parts: Sequence[Strings]) -> Strings:
         """The texts of all parts."""
-        import numpy as np
-
         if len(parts) == 1:
             return parts[0]
         lengths = [np.diff(np.frombuffer(part.starts, np.int64)) for part in parts]
@@ -108,8 +103,6 @@ class Rows:
         skips: Sequence[tuple[Skip, int]] = (),
     ) -> Rows:
         """The rows of all batches; ``files``: of all files."""
-        import numpy as np
-
         numbers = np.zeros(0, np.int64)
         texts = Strings(b"", bytes(8))
         titles = ids = None
@@ -227,8 +220,6 @@ def _numbers_as_text(column: Any) -> Any:
 
 def strings_in(column: Any) -> Strings:
     """The texts or numbers in an array of Arrow; what is missing is empty."""
-    import numpy as np
-
     column = as_bytes(column)
     if column.null_count:
         column = column.fill_null(b"")

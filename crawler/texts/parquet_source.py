@@ -14,7 +14,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 from wikitopics.crawler.background import Background, in_thread
 from wikitopics.crawler.errors import BadPosition, BadSource
@@ -31,10 +33,6 @@ from wikitopics.crawler.texts.parquet_order import (
     repeated_rows,
 )
 from wikitopics.crawler.texts.parquet_rows import RowBatch, Rows
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _STRETCH_ROWS = 1 << 16
 """The most rows of a stretch, which are mixed."""
@@ -281,7 +279,7 @@ class ParquetTexts:
         """The documents to hold out from the one of number ``first`` on, in stretches: each with
         the number after its last."""
         self._progress(files, 0)
-        stretch = _Stretch(self.job)
+        gathered = _Gathered(self.job)
         for group in files.groups:
             start = bisect_left(held, group.first)
             stop = bisect_left(held, group.first + group.rows)
@@ -300,17 +298,17 @@ class ParquetTexts:
                     self._progress(files, end)
                     if rows:
                         places = batch.numbers.searchsorted(rows)
-                        stretch.add(batch.taken(places), self._repeats)
+                        gathered.add(batch.taken(places), self._repeats)
                         start += len(rows)
-                        if stretch.is_full:
-                            yield start, stretch.jobs()
-                            stretch = _Stretch(self.job)
+                        if gathered.is_full:
+                            yield start, gathered.jobs()
+                            gathered = _Gathered(self.job)
                     if end > last:
                         break
             except BadRows as error:
                 self._tell(files.told(group, error))  # counted when the whole row group is read
         self.activity.waiting_for = None
-        yield len(held), stretch.jobs()
+        yield len(held), gathered.jobs()
 
     def _progress(self, files: ParquetRows, rows: int) -> None:
         percent = 10 * min(9, 10 * rows // files.rows)
@@ -327,19 +325,19 @@ class ParquetTexts:
         for index, group in enumerate(groups):
             row = BATCH * (turns + 1 if index < place else turns)
             readers.append(_Reader(files, group, min(row, group.rows), self._tell))
-        stretch = _Stretch(self.job)
+        gathered = _Gathered(self.job)
         steps = sets.steps(number)
         for step in range(first, steps):
             if self._closed:
                 return
             batches, lost = readers[step % len(groups)].take()
-            stretch.lose("damaged", lost)
+            gathered.lose("damaged", lost)
             for batch in batches:
-                stretch.add(_without(batch, held), self._repeats)
+                gathered.add(_without(batch, held), self._repeats)
             self._check_texts(files, batches, lost)
-            if stretch.is_full or step == steps - 1:
-                yield step + 1, stretch.jobs()
-                stretch = _Stretch(self.job)
+            if gathered.is_full or step == steps - 1:
+                yield step + 1, gathered.jobs()
+                gathered = _Gathered(self.job)
 
     def _check_texts(self, files: ParquetRows, batches: Sequence[RowBatch], lost: int) -> None:
         """Raise BadSource if there have been no texts in very many rows. ``lost``: rows that are
@@ -404,8 +402,8 @@ class _Reader:
                 break
             size = len(batch.numbers)
             if size > wanted:
-                self._rest = batch.taken(_places(wanted, size))
-                batch = batch.taken(_places(0, wanted))
+                self._rest = batch.taken(np.arange(wanted, size))
+                batch = batch.taken(np.arange(wanted))
                 size = wanted
             taken.append(batch)
             wanted -= size
@@ -424,8 +422,8 @@ class _Reader:
             return None
 
 
-class _Stretch:
-    """The rows of a stretch, as they come. ``job``: makes a job of some of them."""
+class _Gathered:
+    """The rows of a stretch, gathered as they come. ``job``: makes a job of some of them."""
 
     def __init__(
         self, job: Callable[[Sequence[RowBatch], Sequence[tuple[Skip, int]]], Rows]
@@ -478,8 +476,6 @@ class _Stretch:
 
 def _without(batch: RowBatch, numbers: "array[int]") -> RowBatch:
     """The rows but those with these numbers, which ascend."""
-    import numpy as np
-
     if not len(batch.numbers):
         return batch
     start = bisect_left(numbers, int(batch.numbers[0]))
@@ -488,13 +484,6 @@ def _without(batch: RowBatch, numbers: "array[int]") -> RowBatch:
         return batch
     are_kept = np.isin(batch.numbers, numbers[start:stop], invert=True)
     return batch.taken(np.flatnonzero(are_kept))
-
-
-def _places(start: int, stop: int) -> "NDArray[np.intp]":
-    """All places from ``start`` to before ``stop``."""
-    import numpy as np
-
-    return np.arange(start, stop)
 
 
 async def _ready(job: Rows) -> Rows:
