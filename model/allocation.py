@@ -153,7 +153,7 @@ class LambdaModel(OnlineModel):
         documents of the minibatch are counted too."""
         if self._words_read is None:
             return 0.0
-        self._words_read += mixture.words_of(batch)
+        self._words_read += mixture.number_of_words(batch)
         return mixture.largest_share(self._words_read, self._seen + batch.D)
 
     def _of_one_topic(

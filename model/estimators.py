@@ -109,7 +109,7 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         batch = self._documents(X, reset=True)
         self.model_ = self._new_model(batch.D)
         self.vocabulary_ = None
-        if mixture.largest_share(mixture.words_of(batch), batch.D):
+        if mixture.largest_share(mixture.number_of_words(batch), batch.D):
             # The topics of short texts start from the first ones, which therefore must not be those
             # of one subject: collections are often sorted.
             order = check_random_state(self.random_state).permutation(batch.D)

@@ -49,7 +49,7 @@ LEAST_PROBABILITY = 1e-3
 is read could change it."""
 
 
-def words_of(batch: Minibatch) -> float:
+def number_of_words(batch: Minibatch) -> float:
     """The number of words by which texts are judged short. Words with small weights count as one
     for each entry."""
     return float(max(batch.n_tokens, len(batch.word_ids)))
@@ -125,7 +125,7 @@ def first_topics(
         (texts.counts.astype(np.float32), texts.word_ids, texts.indptr), shape=(texts.D, W)
     )
     even = np.zeros(n_topics, np.float32)
-    words_of_text = max(1.0, words_of(texts) / texts.D)
+    words_of_text = max(1.0, number_of_words(texts) / texts.D)
     steps = STEPS if thorough else STEPS // 3
     expected: Floats = np.ascontiguousarray(counts.T @ R)
     beta = np.empty_like(expected)

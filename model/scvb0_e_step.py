@@ -101,7 +101,7 @@ def documents(
     N = scratch[GUARD : GUARD + K]
     total_alpha = alpha.sum()
     for d in range(start, stop):
-        length = words_of(indptr[d], indptr[d + 1], counts, alpha)
+        length = length_of(indptr[d], indptr[d + 1], counts, alpha)
         spread = one + length / total_alpha
         for k in range(K):
             N[k] = alpha[k] * spread
@@ -170,7 +170,7 @@ def pack_rows(start: int, stop: int, rows: Floats, alpha: Floats, packed: Packed
 
 
 @part
-def words_of(first: int, end: int, counts: Counts, like: Floats) -> Any:
+def length_of(first: int, end: int, counts: Counts, like: Floats) -> Any:
     """The sum of the counts of the entries first to end, in the type of `like`: as float64, which
     whole counts and float32 make together, it would make every loop that uses it twice as slow."""
     kind = like.dtype.type
@@ -215,7 +215,7 @@ def paired_documents(
     for d in range(start, stop):
         first = indptr[d]
         end = indptr[d + 1]
-        length = words_of(first, end, counts, alpha)
+        length = length_of(first, end, counts, alpha)
         spread = one + length / total_alpha
         for k in range(H):
             low_N[k] = low_alpha[k] * spread
@@ -325,7 +325,7 @@ def active_documents(
     for d in range(start, stop):
         words = local[indptr[d] : indptr[d + 1]]
         n_dw = counts[indptr[d] : indptr[d + 1]]
-        length = words_of(indptr[d], indptr[d + 1], counts, alpha)
+        length = length_of(indptr[d], indptr[d + 1], counts, alpha)
         for j in range(words.size):
             weights[j] = n_dw[j] / expected[1, words[j]]
         add_lines(words.size, K, weights, words, rows, excess)

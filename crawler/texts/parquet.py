@@ -21,7 +21,12 @@ from wikitopics.crawler.file_source import Say, first_and_more
 from wikitopics.crawler.page import Markup, Page, SourceInfo
 from wikitopics.crawler.texts.files import PARQUET as PARQUET_ENDING
 from wikitopics.crawler.texts.files import TextFile, printable, text_files
-from wikitopics.crawler.texts.parquet_columns import ColumnNames, Columns, columns_of, values_of
+from wikitopics.crawler.texts.parquet_columns import (
+    ColumnNames,
+    Columns,
+    document_columns,
+    values_of,
+)
 from wikitopics.crawler.texts.parquet_pages import (
     LARGEST_PAGE,
     READ,
@@ -254,7 +259,7 @@ class ParquetRows:
             metadata = metadata_of(footer, file.name)
             self._keep(number, metadata)
             try:
-                self._add(number, file, footer, columns_of(metadata, names, file.name))
+                self._add(number, file, footer, document_columns(metadata, names, file.name))
             except CrawlerError:
                 raise
             except Exception:  # noqa: BLE001 (whatever a damaged footer makes pyarrow raise)

@@ -62,7 +62,7 @@ class ColumnNames:
     """Whether the column of ids is looked for, and read."""
 
 
-def columns_of(metadata: FileMetaData, names: ColumnNames, name: str) -> Columns:
+def document_columns(metadata: FileMetaData, names: ColumnNames, name: str) -> Columns:
     """The columns of a file called ``name`` that hold the parts of documents. Raises BadSource:
     `NoColumn` names those that are there."""
     schema = metadata.schema

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.session.analysis.find import Finder
-from wikitopics.session.analysis.inference import proses, saved_model, theta_of, words_of
+from wikitopics.session.analysis.inference import counted_words, proses, saved_model, theta_of
 from wikitopics.session.analysis.painted import PaintedText, Painter, topics_of_words
 from wikitopics.session.analysis.similar import Recorded
 from wikitopics.session.analysis.sought import Sought, is_short
@@ -109,7 +109,7 @@ class Answers:
         articles, also by their titles."""
         unit = self._reader.settings()[TOKENS]
         (plain,) = proses(self._reader, [text])
-        (counted,) = words_of(self._vocabulary, [plain])
+        (counted,) = counted_words(self._vocabulary, [plain])
         _, counts = counted
         n_known = counts.sum()
         n_words = self._vocabulary.n_words_in(plain)

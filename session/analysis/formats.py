@@ -252,12 +252,12 @@ def _ldavis(table: Table, request: ExportRequest) -> Iterator[bytes]:
 def _html(table: Table, request: ExportRequest) -> Iterator[bytes]:
     """The map of articles as a page."""
     from wikitopics.session.analysis.map_contents import map_contents
-    from wikitopics.session.analysis.report.map_page import drawn
+    from wikitopics.session.analysis.report.map_page import rows_drawn
 
     snippets = with_snippets(request)
     model = request.models[0]
     advance = request.advance
-    whole = map_contents(request.reader, model, drawn, snippets=snippets, advance=advance)
+    whole = map_contents(request.reader, model, rows_drawn, snippets=snippets, advance=advance)
     yield _utf8(whole.page())
 
 

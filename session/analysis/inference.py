@@ -64,7 +64,7 @@ def _page(text: str, markup: Markup) -> Page:
     return Page(page_id=1, title="", revision_id=0, text=text, markup=markup)
 
 
-def words_of(vocabulary: Vocabulary, texts: Iterable[str]) -> list[Counted]:
+def counted_words(vocabulary: Vocabulary, texts: Iterable[str]) -> list[Counted]:
     """The known words of each text. Raises `BadUsage` if nothing here separates the words of its
     language."""
     try:

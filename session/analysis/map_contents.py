@@ -245,8 +245,9 @@ def map_contents(
 ) -> MapContents:
     """The map of a model; ``snippets``: with the beginnings of texts, if the session keeps any.
 
-    ``known``: of a number of articles, those whose titles are read: `map_page.drawn` for a page,
-    `nothing` for a picture, otherwise all. ``advance``: is told how many articles have been read.
+    ``known``: of a number of articles, those whose titles are read: `map_page.rows_drawn` for a
+    page, `nothing` for a picture, otherwise all. ``advance``: is told how many articles have been
+    read.
 
     Raises `SessionError` if the session has no map of articles.
     """

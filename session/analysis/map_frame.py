@@ -16,7 +16,7 @@ from wikitopics.extra import REPORT
 from wikitopics.session.analysis.frames import documents_of, titles_of
 from wikitopics.session.analysis.groups import column_of, places_of_values, tell_of_those_without
 from wikitopics.session.analysis.map_contents import MapContents, map_contents
-from wikitopics.session.analysis.report.map_page import Colouring, coloured, drawn
+from wikitopics.session.analysis.report.map_page import Colouring, coloured, rows_drawn
 from wikitopics.session.errors import Advance, BadUsage
 from wikitopics.session.paths import user_path
 from wikitopics.session.storage.files import check_target, replacing
@@ -111,7 +111,7 @@ def map_frame(reader: SessionReader, model: str, color: object, advance: Advance
     """
     column = None if color is None else column_of("color", color)
     with reader.one_moment():
-        of_model = map_contents(reader, model, drawn, snippets=True, advance=advance)
+        of_model = map_contents(reader, model, rows_drawn, snippets=True, advance=advance)
         # The map has the places of the first articles that are recorded.
         page_ids = reader.recorded_articles(held_out=True).page_ids[: len(of_model)]
         documents = documents_of(reader, advance=advance)

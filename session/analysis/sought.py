@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from wikitopics.model.naming import first_forms
-from wikitopics.session.analysis.inference import words_of
+from wikitopics.session.analysis.inference import counted_words
 from wikitopics.session.analysis.text_words import WORD, TextWords, folded
 from wikitopics.vocab import Vocabulary
 
@@ -51,7 +51,7 @@ class Sought:
         self.text = " ".join(text.split())[:MOST_CHARACTERS]
         self._vocabulary = vocabulary
         self.text_words = TextWords(vocabulary.rule)
-        (self.counted,) = words_of(vocabulary, [self.text])
+        (self.counted,) = counted_words(vocabulary, [self.text])
         """Those words that the vocabulary has, and how often each is in the text."""
 
     @cached_property

@@ -278,10 +278,10 @@ class _Inference:
 
     def of(self, texts: Iterable[str]) -> list[Inferred]:
         """What is inferred of each text."""
-        from wikitopics.session.analysis.inference import proses, theta_of, words_of
+        from wikitopics.session.analysis.inference import counted_words, proses, theta_of
 
         plain = proses(self._reader, texts, self._markup)
-        counted = words_of(self._vocabulary, plain)
+        counted = counted_words(self._vocabulary, plain)
         known = [int(counts.sum()) for _, counts in counted]
         theta = theta_of(self._model, counted)
         word_counts = map(self._vocabulary.n_words_in, plain)

@@ -111,7 +111,7 @@ class DocumentMethods(SessionFile):
             else:
                 texts = (text or "" for text in given.texts())
                 proses = inference.proses(reader, texts, markup)
-                counted = inference.words_of(vocabulary, proses)
+                counted = inference.counted_words(vocabulary, proses)
             reader.check_trained()
             return counted, inference.theta_of(inference.saved_model(reader, name), counted)
 

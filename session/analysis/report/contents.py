@@ -35,7 +35,7 @@ from wikitopics.session.analysis.quality import (
     metrics_of,
     repeats_in_words,
 )
-from wikitopics.session.analysis.report.map_page import drawn
+from wikitopics.session.analysis.report.map_page import rows_drawn
 from wikitopics.session.errors import NO_TOPICS, Advance, SessionError, unseen
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import KEPT, LINKS, TOKENS
@@ -329,7 +329,7 @@ def _model(
             groups.append((replace(area, name=_told(area.name)), listed))
     articles_on_map = None
     if not why_no_map(reader, name):
-        articles_on_map = map_contents(reader, name, drawn, snippets=snippets, advance=advance)
+        articles_on_map = map_contents(reader, name, rows_drawn, snippets=snippets, advance=advance)
     return ReportModel(
         anchor=anchor,
         status=status,

@@ -192,7 +192,7 @@ def map_page(
     details: Sequence[_Detail] = _DETAILS
     if articles.snippets is None:
         details = [detail for detail in _DETAILS if not detail.snippet]
-    chosen = drawn(len(articles.places))
+    chosen = rows_drawn(len(articles.places))
     while True:
         few = chosen[::SAMPLED]
         nothing = len(page(chosen[:0], details[0]))
@@ -208,7 +208,7 @@ def map_page(
         chosen = chosen[::2]
 
 
-def drawn(n: int) -> NDArray[np.int64]:
+def rows_drawn(n: int) -> NDArray[np.int64]:
     """Those of n articles that are drawn at most, in the order of reading."""
     step = max(1, -(-n // MOST_DOTS))
     return np.arange(0, n, step)

@@ -155,7 +155,9 @@ def test_titles_are_read_only_of_the_articles_that_are_drawn(trained, monkeypatc
         whole = map_contents(reader, "lda")
         read = articles_read(reader, monkeypatch)
         told = []
-        drawn = map_contents(reader, "lda", map_page.drawn, advance=lambda *far: told.append(far))
+        drawn = map_contents(
+            reader, "lda", map_page.rows_drawn, advance=lambda *far: told.append(far)
+        )
     n = len(whole)
     assert n > 200
     assert len(drawn) == n
