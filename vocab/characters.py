@@ -14,6 +14,11 @@ leaves them out."""
 LEFT_OUT_MARKS = INVISIBLE.union("\u034f\u0640", map(chr, range(0xFE00, 0xFE10)))
 APOSTROPHES = frozenset("\u2019\u02bc\u05f3")
 GERSHAYIM = "\u05f4"
+FIRST_HEBREW = "\u05d0"
+LAST_HEBREW = "\u05ea"
+CAPITAL_SIGMA = "\u03a3"
+SIGMA = "\u03c3"
+FINAL_SIGMA = "\u03c2"
 NON_JOINER = "\u200c"
 JOINER = "\u200d"
 DOT_ABOVE = "\u0307"

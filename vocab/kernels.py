@@ -15,6 +15,10 @@ from wikitopics.compiled import kernel
 from wikitopics.vocab.characters import (
     ADDS_DOT,
     BEGINS_WORDS,
+    CAPITAL_SIGMA,
+    FINAL_SIGMA,
+    FIRST_HEBREW,
+    GERSHAYIM,
     IS_APOSTROPHE,
     IS_CASED,
     IS_COMPOSED,
@@ -22,19 +26,24 @@ from wikitopics.vocab.characters import (
     IS_QUOTE,
     IS_RARE,
     IS_SKIPPED_FOR_CASE,
+    LAST_HEBREW,
     MAY_COMPOSE,
     ONLY_BETWEEN_LETTERS,
     SEPARATES,
+    SIGMA,
 )
 from wikitopics.vocab.tables import LONGEST_CUT_SHORT, Bytes, Characters, Offsets, WordTable
 
-_SPACE = 32
-_QUOTE = 0x22
-_APOSTROPHE = 0x27
-_GERSHAYIM = 0x05F4
-_CAPITAL_SIGMA = 0x03A3
-_SIGMA = 0x03C3
-_FINAL_SIGMA = 0x03C2
+# Characters as the kernels read them: as numbers.
+_SPACE = ord(" ")
+_QUOTE = ord('"')
+_APOSTROPHE = ord("'")
+_GERSHAYIM = ord(GERSHAYIM)
+_CAPITAL_SIGMA = ord(CAPITAL_SIGMA)
+_SIGMA = ord(SIGMA)
+_FINAL_SIGMA = ord(FINAL_SIGMA)
+_FIRST_HEBREW = ord(FIRST_HEBREW)
+_LAST_HEBREW = ord(LAST_HEBREW)
 _NO_LETTER = SEPARATES | IS_APOSTROPHE | ONLY_BETWEEN_LETTERS | IS_QUOTE
 _HEBREW = 0xD7
 """The first of the two bytes of every Hebrew letter."""
@@ -341,10 +350,10 @@ def separate(
                 is_odd = True
             if end == start and _is_digit(lower):
                 is_odd = True
-            if 0x05D0 <= char <= 0x05EA:
+            if _FIRST_HEBREW <= char <= _LAST_HEBREW:
                 has_hebrew_letter = True
             end = _append(words, end, lower)
-            if kind & ADDS_DOT:
+            if kind & ADDS_DOT:  # U+0307, in UTF-8
                 words[end] = 0xCC
                 words[end + 1] = 0x87
                 end += 2

@@ -49,12 +49,14 @@ from typing import Final, Literal, Self
 from wikitopics.vocab import segmenters
 from wikitopics.vocab.characters import (
     DOT_ABOVE,
+    FIRST_HEBREW,
     GERSHAYIM,
     INVISIBLE,
     IS_APOSTROPHE,
     IS_LEFT_OUT,
     IS_TO_COMPOSE,
     IS_UPPER,
+    LAST_HEBREW,
     NON_JOINER,
     ONLY_BETWEEN_LETTERS,
     SEPARATES,
@@ -202,7 +204,7 @@ def _words_with_marks(text: str, language: str, digits: bool) -> list[bytes]:
         data = _replaced(
             data, {char: _INSTEAD[bits] for char, bits in others.items() if bits in _INSTEAD}
         )
-        if b'"' in data and any("\u05d0" <= char <= "\u05ea" for char in others):
+        if b'"' in data and any(FIRST_HEBREW <= char <= LAST_HEBREW for char in others):
             data = _with_gershayim(data)
     if language in DOTTED:
         data = data.replace("İ".encode(), b"i").replace(b"I", "ı".encode())

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from wikitopics.vocab.characters import (
     ADDS_DOT,
     BEGINS_WORDS,
+    CAPITAL_SIGMA,
     DOT_ABOVE,
+    FINAL_SIGMA,
     INVISIBLE,
     IS_APOSTROPHE,
     IS_CASED,
@@ -39,8 +41,6 @@ Offsets = NDArray[np.int64]
 # Characters.
 
 _DOTTED_CAPITAL_I = "\u0130"
-_CAPITAL_SIGMA = "\u03a3"
-_FINAL_SIGMA = "\u03c2"
 
 
 class Characters(NamedTuple):
@@ -157,7 +157,7 @@ class CharacterTables:
     def _lower(self, char: str) -> int:
         if self._dotted and char == "I":
             return ord("ı")
-        if char == _CAPITAL_SIGMA:  # which of two it is depends on what is around it
+        if char == CAPITAL_SIGMA:  # which of two it is depends on what is around it
             return ord(char)
         return ord(char.lower()[0])
 
@@ -165,10 +165,10 @@ class CharacterTables:
         bits = self._kind_in_word(char)
         if bits & SEPARATES == 0 and char.isalnum():
             bits |= BEGINS_WORDS
-        is_cased = (char + _CAPITAL_SIGMA).lower().endswith(_FINAL_SIGMA)
+        is_cased = (char + CAPITAL_SIGMA).lower().endswith(FINAL_SIGMA)
         if is_cased:
             bits |= IS_CASED
-        elif ("a" + char + _CAPITAL_SIGMA).lower().endswith(_FINAL_SIGMA):
+        elif ("a" + char + CAPITAL_SIGMA).lower().endswith(FINAL_SIGMA):
             bits |= IS_SKIPPED_FOR_CASE
         return bits
 
