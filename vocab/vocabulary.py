@@ -280,21 +280,16 @@ class Vocabulary:
     def count_all(self, texts: Iterable[str]) -> Iterator[Counted]:
         """What `count` returns for each text: sooner than one by one."""
         if self.rule.of_titles or self.rule.tokens:
-            return map(self._count_tokens_in, texts)
+            return map(self._counted_in, texts)
         return self._counter.count(texts)
 
     @cached_property
     def _counter(self) -> WordCounter:
         return WordCounter(self.rule, self._ids)
 
-    def _count_tokens_in(self, text: str) -> Counted:
+    def _counted_in(self, text: str) -> Counted:
         """What `count` returns, for a rule of titles or tokens."""
-        if self.rule.of_titles:
-            return self.count_tokens(self.rule.split(text))
-        token = text.strip()
-        if token in self:
-            return self.count_tokens([token])
-        return next(self._counter.count([text]))
+        return _counted(Counter(self._ids[word] for word in self._read(text) if word in self._ids))
 
     def count_tokens(self, tokens: Iterable[str] | Mapping[str, int]) -> Counted:
         """Count the vocabulary's words among tokens that are taken as they are: nothing is split,
