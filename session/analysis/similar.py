@@ -62,43 +62,48 @@ class Neighbour:
         return 1 - self.likeness
 
 
+@dataclass(frozen=True, slots=True)
 class _Lifts:
     """The log lifts of some articles that follow each other: in parts, millions of articles need
     not be in memory twice."""
 
-    def __init__(self, proportions: Proportions) -> None:
-        self._starts = proportions.indptr()
-        self._topics = proportions.topics
-        self._above = proportions.values()
-        """Until they are weighed, the proportions; then by how much the log lift of each topic
-        exceeds that of a topic of the same article that is not compared."""
-        self._log_rest = np.empty(0, np.float32)
-        """(n,) the log lift of the topics that are not compared, shrunk: none has more of them than
-        the average article."""
+    starts: NDArray[np.int64]
+    """(n + 1,) where the topics of each article begin, and where the last one's end."""
+    topics: NDArray[np.integer[Any]]
+    """The topics of one article after another that are compared."""
+    above: NDArray[np.float32]
+    """By how much the log lift of each of them exceeds that of a topic of the same article that is
+    not compared."""
+    log_rest: NDArray[np.float32]
+    """(n,) the log lift of the topics that are not compared, shrunk: none has more of them than the
+    average article."""
 
-    def __len__(self) -> int:
-        return len(self._starts) - 1
-
-    def weigh(self, shares: NDArray[np.float32], weight: NDArray[np.float32]) -> None:
-        """Turn proportions into log lifts; ``shares``: (K,) the mean proportions, ``weight``: (n,)
-        how much those of each article say."""
-        lengths = np.diff(self._starts)
-        firsts = self._starts[:-1]
-        of_topics = shares.take(self._topics)
-        lacking = np.maximum(1 - np.add.reduceat(self._above, firsts), 0)
+    @staticmethod
+    def of(
+        proportions: Proportions, shares: NDArray[np.float32], weight: NDArray[np.float32]
+    ) -> "_Lifts":
+        """``shares``: (K,) the mean proportions, ``weight``: (n,) how much those of each article
+        say."""
+        starts = proportions.indptr()
+        lengths = np.diff(starts)
+        firsts = starts[:-1]
+        values = proportions.values()
+        of_topics = shares.take(proportions.topics)
+        lacking = np.maximum(1 - np.add.reduceat(values, firsts), 0)
         others = 1 - np.add.reduceat(of_topics, firsts)
         of_others = lacking / np.maximum(others, shares.min())
         rest = np.where(lengths < len(shares), np.minimum(of_others, 1), 0)
-        self._log_rest = np.log1p(weight * (rest - 1))
-        lifts = np.divide(self._above, of_topics, out=of_topics)
+        log_rest = np.log1p(weight * (rest - 1))
+        lifts = np.divide(values, of_topics, out=of_topics)
         lifts -= 1
         lifts *= np.repeat(weight, lengths)
-        self._above = np.log1p(lifts, out=lifts)
-        self._above -= np.repeat(self._log_rest, lengths)
+        above = np.log1p(lifts, out=lifts)
+        above -= np.repeat(log_rest, lengths)
+        return _Lifts(starts, proportions.topics, above, log_rest)
 
     def scores(self, theta: NDArray[np.float32]) -> NDArray[np.float32]:
         """(n,) the expected log lifts for these proportions, (K,)."""
-        return _sums(self._starts, self._topics, self._above, theta) + self._log_rest
+        return _sums(self.starts, self.topics, self.above, theta) + self.log_rest
 
 
 class Recorded:
@@ -133,34 +138,37 @@ class Recorded:
             self.as_of = reader.progress()
             self.articles = reader.recorded_articles(held_out=True)
             n_words = reader.recorded_lengths()
-            self._read(reader, model, advance)
+            parts = self._read(reader, model, advance)
             self.words = Words.held(reader, self.articles.seqs(np.arange(len(self))))
             """None if the session does not have the words of all these articles."""
         self.model = model
         n_words = np.minimum(n_words, _LONGEST).astype(np.float32)
         weight = n_words / (n_words + np.float32(SHRUNK_BY))
+        shares = self._shares.astype(np.float32)
+        self._lifts: list[_Lifts] = []
         first = 0
-        for part in self._parts:
+        for part in parts:
             stop = first + len(part)
-            part.weigh(self._shares.astype(np.float32), weight[first:stop])
+            self._lifts.append(_Lifts.of(part, shares, weight[first:stop]))
             first = stop
 
-    def _read(self, reader: SessionReader, model: str, advance: Advance) -> None:
-        """Read the proportions, as far as they are compared."""
+    def _read(self, reader: SessionReader, model: str, advance: Advance) -> list[Proportions]:
+        """The proportions, as far as they are compared, of some articles after the others."""
         K = reader.spec(model).topics
         self._n_topics = K
         n = len(self)
-        self._parts: list[_Lifts] = []
+        parts: list[Proportions] = []
         # As if there were one more article, in which all topics are equally large: no share is 0.
         totals = np.full(K, 1 / K)
         read = 0
         for part in reader.each_part(model, held_out=True):
             totals += np.bincount(part.topics, part.values(), K)
-            self._parts.append(_Lifts(part.usual(K)))
+            parts.append(part.usual(K))
             read += len(part)
             advance(TOPICS_READ, read, n)
         self._shares = totals / totals.sum()
         """(K,) the topics' mean proportions."""
+        return parts
 
     def __len__(self) -> int:
         return len(self.articles.page_ids)
@@ -201,7 +209,7 @@ class Recorded:
         """
         of_topics = theta.astype(np.float32)
         scores = np.concatenate(
-            [np.empty(0, np.float32), *(part.scores(of_topics) for part in self._parts)]
+            [np.empty(0, np.float32), *(part.scores(of_topics) for part in self._lifts)]
         )
         tiny = np.finfo(np.float64).tiny
         best = float(theta @ np.log(np.maximum(theta, tiny) / self._shares))

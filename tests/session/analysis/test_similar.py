@@ -211,7 +211,7 @@ def test_proportions_too_small_to_compare_are_not_held_but_asked_for(session):
     held = recorded(session)
     with SessionReader(session.path) as reader:
         stored = recorded_proportions(reader, "lda", held_out=True)
-        assert sum(len(part._topics) for part in held._parts) == len(stored.usual(SUBJECTS).topics)
+        assert sum(len(part.topics) for part in held._lifts) == len(stored.usual(SUBJECTS).topics)
         for row in (0, N - 1):
             of_it = held.theta(reader, row)
             recorded_of_it = stored[row : row + 1]
