@@ -58,7 +58,7 @@ from wikitopics.session.system import Signals, acting_later, in_use, owner, owne
 from wikitopics.session.training.vocabulary import file_documents
 from wikitopics.stored import StoredSession
 from wikitopics.stored.arguments import check_collection, given_flag, path_of, whole, wrong_type
-from wikitopics.stored.columns import columns_of, named_columns, opened_rows, paths_of
+from wikitopics.stored.columns import parts_of
 from wikitopics.stored.given import Given
 from wikitopics.stored.progress_bars import following
 from wikitopics.vocab import Vocabulary
@@ -184,25 +184,17 @@ def train(
         with suppress(NoSession):
             control.check_removable(path)
     request = _request(files, model, markup, topics, passes, replicas, seed)
-    paths = paths_of("texts", texts)
     try:
-        given = Given("texts", texts, text_column)  # looks at the first texts
+        parts = parts_of("texts", texts, text_column, titles, ids)
+        given = Given("texts", parts.texts)  # looks at the first texts
     except OSError as error:
         raise unreadable(error) from error
     rows: ParquetRows | None = None
-    if paths is not None:
-        names = named_columns(text_column, titles, ids)
-        rows = opened_rows(paths, names)
-        titles = ids = None  # which the trainer reads
+    if parts.files is not None:
+        paths, names, rows = parts.files
         request = request.giving(
             texts=paths, text_column=names.text, title_column=names.title, id_column=names.id
         )
-    table = columns_of("texts", texts, text_column, titles, ids)
-    column: object = texts
-    if table is not None:
-        column = table.texts
-        titles = table.titles
-        ids = table.ids
     counter = None if replace else _counter_of_tokens(path, given)
     has_tokens = given.kind != "texts" or counter is not None
     if has_tokens and markup not in (None, "text"):
@@ -230,13 +222,14 @@ def train(
     seeded = {} if seeds is None else given_seeds(seeds)
     # Texts that are added have their index as ids, even in a session of 1.1.0.
     path_of_same_texts = None if add else path
-    labels = labels_of(column, ids, path_of_same_texts)
-    ids_are_given = ids is not None
+    labels = labels_of(parts.texts, parts.ids, path_of_same_texts)
+    ids_are_given = parts.ids is not None
     index, notes = kept_index(labels, of_ids=ids_are_given)
+    ids_to_keep = parts.ids
     if not ids_are_given and labels is not None:
-        ids = map(str, labels)  # a missing label becomes text, too, such as "nan"
+        ids_to_keep = map(str, labels)  # a missing label becomes text, too, such as "nan"
     documents_given = texts_given(given, notes.append, words, counter)
-    arguments = {"texts": documents_given, "titles": titles, "ids": ids}
+    arguments = {"texts": documents_given, "titles": parts.titles, "ids": ids_to_keep}
     trainer = owner(path)
     if trainer is not None:
         raise in_use(path, trainer.pid)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.file_source import silently
@@ -18,7 +18,7 @@ from wikitopics.crawler.texts.parquet import ParquetRows, local_rows
 from wikitopics.crawler.texts.parquet_columns import LISTS, ColumnNames, NoColumn, called_so
 from wikitopics.crawler.texts.records import lacks, misfit
 from wikitopics.session.errors import SessionError
-from wikitopics.stored.arguments import cell, may_be_tokens
+from wikitopics.stored.arguments import cell, may_be_tokens, wrong_type
 
 _ARGUMENTS = {COLUMN: "text_column", TITLE_COLUMN: "titles", ID_COLUMN: "ids"}
 """The arguments that name columns, by the options of the command line."""
@@ -79,22 +79,63 @@ def _files_of_dataset(values: object) -> list[str]:
     return names if is_here and is_parquet and is_whole and have_its_ending else []
 
 
+class ReadFiles(NamedTuple):
+    """Parquet files whose rows are documents."""
+
+    paths: tuple[str, ...]
+    names: ColumnNames
+    rows: ParquetRows
+
+
 @dataclass(frozen=True, slots=True)
-class TableColumns:
-    """The columns of a table that hold the parts of documents."""
+class DocumentParts:
+    """The parts of documents, by column."""
 
     texts: Iterable[object]
     titles: Iterable[object] | None
     ids: Iterable[object] | None
+    files: ReadFiles | None = None
+    """The files that hold the texts, and also what they have of titles and ids."""
 
 
-def columns_of(
+def parts_of(
     argument: str,
     values: Any,
-    text: str | None = None,
+    text_column: str | None = None,
     titles: Iterable[object] | str | None = None,
     ids: Iterable[object] | str | None = None,
-) -> TableColumns | None:
+    *,
+    reads_ids: bool = True,
+) -> DocumentParts:
+    """The parts of the documents in an argument. Parquet files and tables have them in columns:
+    those named, otherwise those called so. Anything else is the texts themselves.
+
+    ``reads_ids``: whether the ids in files are looked for, and read.
+
+    Raises ValueError or TypeError, and `SessionError` for files that cannot be read.
+    """
+    if not isinstance(text_column, str | None):
+        raise wrong_type("text_column", "the name of a column", text_column)
+    paths = paths_of(argument, values)
+    if paths is not None:
+        names = _named_columns(text_column, titles, ids, reads_ids)
+        rows = _opened_rows(paths, names)
+        return DocumentParts(_texts_in(rows), None, None, ReadFiles(paths, names, rows))
+    table = _parts_of_table(argument, values, text_column, titles, ids)
+    if table is not None:
+        return table
+    if text_column is not None:
+        raise ValueError("text_column is for tables and paths; these texts have no columns")
+    return DocumentParts(values, titles, ids)
+
+
+def _parts_of_table(
+    argument: str,
+    values: Any,
+    text: str | None,
+    titles: Iterable[object] | str | None,
+    ids: Iterable[object] | str | None,
+) -> DocumentParts | None:
     """The columns of a table of pandas, polars or Arrow, or of a dataset of Arrow: those named,
     otherwise those called so, as in Parquet files. ``titles`` and ``ids`` may also be the values
     themselves. None: ``values`` are something else, or files.
@@ -133,7 +174,7 @@ def columns_of(
     if ids is None or isinstance(ids, str):
         name = chosen("ids", ids, ("id", "url"))
         ids = None if name is None else _as_ids(column(name))
-    return TableColumns(column(text_name), titles, ids)
+    return DocumentParts(column(text_name), titles, ids)
 
 
 def _names_of_columns(values: Any) -> list[str] | None:
@@ -179,27 +220,17 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def texts_of(argument: str, values: object, text_column: str | None) -> Iterable[object] | None:
-    """The texts in Parquet files, in a table or in a dataset, one for each row; None: the values
-    are something else. Raises ValueError, and `SessionError` for files that cannot be read."""
-    paths = paths_of(argument, values)
-    if paths is not None:
-        return _texts_of_files(paths, text_column)
-    columns = columns_of(argument, values, text_column)
-    return None if columns is None else columns.texts
-
-
-def _texts_of_files(paths: Sequence[str], text_column: str | None) -> Iterator[str | None]:
-    rows = opened_rows(paths, ColumnNames(text_column, reads_ids=False))
+def _texts_in(rows: ParquetRows) -> Iterator[str | None]:
+    """The text of each row; None for a row without one."""
     number = 0
     for page in rows.pages(silently):
-        yield from [None] * (page.page_id - 1 - number)  # rows without a text
+        yield from [None] * (page.page_id - 1 - number)
         number = page.page_id
         yield page.text
     yield from [None] * (rows.rows - number)
 
 
-def opened_rows(paths: Sequence[str], names: ColumnNames) -> ParquetRows:
+def _opened_rows(paths: Sequence[str], names: ColumnNames) -> ParquetRows:
     """The rows of files. Raises ValueError for a column that is not there, and `SessionError`."""
     try:
         return local_rows(paths, names, silently)
@@ -213,12 +244,13 @@ def opened_rows(paths: Sequence[str], names: ColumnNames) -> ParquetRows:
         raise SessionError(str(error)) from None
 
 
-def named_columns(text_column: object, titles: object, ids: object) -> ColumnNames:
+def _named_columns(
+    text_column: str | None, titles: object, ids: object, reads_ids: bool
+) -> ColumnNames:
     """The columns of files that arguments name. Raises ValueError for what is no name."""
     for argument, value in (("titles", titles), ("ids", ids)):
         if not isinstance(value, str | None):
             raise ValueError(f"{argument}: name the column of the files that holds them")
-    assert isinstance(text_column, str | None)
     assert isinstance(titles, str | None)
     assert isinstance(ids, str | None)
-    return ColumnNames(text_column, titles, ids)
+    return ColumnNames(text_column, titles, ids, reads_ids)

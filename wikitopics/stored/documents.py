@@ -19,6 +19,7 @@ from wikitopics.session.errors import Advance
 from wikitopics.session.storage.counts import KeptCounts
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.stored.arguments import whole, wrong_type
+from wikitopics.stored.columns import parts_of
 from wikitopics.stored.given import Given, check_text
 from wikitopics.stored.opening import SessionFile
 from wikitopics.stored.progress_bars import following
@@ -99,7 +100,8 @@ class DocumentMethods(SessionFile):
         text_column: str | None = None,
     ) -> tuple[list[Counted], NDArray[np.float32]]:
         """(the known words of each text; what `infer` returns)."""
-        given = Given(argument, texts, text_column)
+        found = parts_of(argument, texts, text_column, reads_ids=False)
+        given = Given(argument, found.texts)
         MARKUP.convert(markup)  # raises ValueError for an unknown one
         with self._open() as reader:
             name = reader.model_named(model)

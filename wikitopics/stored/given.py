@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from wikitopics.stored.arguments import cell, check_collection, may_be_tokens, wrong_type
-from wikitopics.stored.columns import texts_of
 from wikitopics.vocab.counting import Counted
 from wikitopics.vocab.rules import is_printable
 
@@ -52,21 +51,11 @@ class Given:
     Its first document that is not empty decides of which kind they are. A text is a str, a list of
     tokens is any other collection of str, and counts are pairs of a word's column and its count, or
     the rows of a matrix. None and NaN are no documents, but keep their places.
-
-    A table of pandas, polars or Arrow, a dataset of Arrow, and the path of a Parquet file stand for
-    their column ``text_column``, or the one that is called `text`.
     """
 
-    def __init__(self, argument: str, values: object, text_column: str | None = None) -> None:
-        """Raises ValueError or TypeError for what holds no documents, and for a matrix that does
-        not count."""
-        if not isinstance(text_column, str | None):
-            raise wrong_type("text_column", "the name of a column", text_column)
-        texts = texts_of(argument, values, text_column)
-        if texts is not None:
-            values = texts
-        elif text_column is not None:
-            raise ValueError("text_column is for tables and paths; these texts have no columns")
+    def __init__(self, argument: str, values: object) -> None:
+        """``values``: the texts of `parts_of`. Raises ValueError or TypeError for what holds no
+        documents, and for a matrix that does not count."""
         self._argument = argument
         self.kind: Kind = "counts"
         self.columns: int | None = None

@@ -9,6 +9,7 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 import wikitopics as wt
 from tests.session.rows import kept_snippets
 from tests.wikitopics.in_python.learning import HELD_OUT, TEXTS, learn
+from wikitopics.stored.columns import parts_of
 from wikitopics.stored.given import Given
 
 TOKENS = [text.split() for text in TEXTS]
@@ -31,7 +32,7 @@ def counted(session):
 
 def kept(values):
     """(the kind of documents, all of them)."""
-    given = Given("texts", values)
+    given = Given("texts", parts_of("texts", values).texts)
     if given.kind == "counts":
         return given.kind, list(given.counts(3))
     return given.kind, list(given.texts() if given.kind == "texts" else given.tokens())
