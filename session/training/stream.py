@@ -1,12 +1,12 @@
-"""The stream's bookkeeping: what to hold out, what to train on next, when to measure, what to save.
+"""The stream's bookkeeping: what to train on next, when to measure, and what to save. The account
+of its documents is in `account.py`.
 
 It is synchronous and has no clock: its actions depend only on the articles fed, so that an
 interrupted and resumed run does exactly what an uninterrupted one does. Times are passed in.
 """
 
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,22 +16,17 @@ from wikitopics.model import Minibatch, OnlineModel
 from wikitopics.model.minibatch import Threads
 from wikitopics.session import sources
 from wikitopics.session.errors import Damaged
-from wikitopics.session.options import HELD_OUT, KEEP_ARTICLES, PASSES, REPLICAS, SEED
-from wikitopics.session.records import HELD_OUT_ALREADY, KNOWN_ID, NO_KNOWN_WORD, UNREAD, Progress
+from wikitopics.session.options import KEEP_ARTICLES, PASSES, REPLICAS, SEED
+from wikitopics.session.records import Progress
 from wikitopics.session.settings import Settings, load_model
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.models import model_row, own_part
 from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training import schedule
+from wikitopics.session.training.account import Account
 from wikitopics.session.training.charting import Charting
 from wikitopics.session.training.curves import Curves
-from wikitopics.session.training.held_out import (
-    HeldOut,
-    Measured,
-    checked_rows,
-    newest_scores,
-    scored,
-)
+from wikitopics.session.training.held_out import Measured, checked_rows, newest_scores, scored
 from wikitopics.session.training.passes import Passes
 from wikitopics.session.training.renewal import Renewal, stored_topics
 
@@ -89,10 +84,6 @@ class Stream:
         self._started_over: set[int] = set()
         """The models whose topics have started over in the present step, by their number."""
         self._changes = Changes()
-        self._pending = deque(store.pending())
-        """Stretches of the stream waiting to be trained on, each with its number in the session."""
-        self._next_pending = self._pending[-1][0] + 1 if self._pending else 1
-        self._held_out = store.held_out()
         self._word_counts = store.word_counts()
         self._curves = Curves(store, self.models, replicas)
         self._charting = Charting(store, self._curves.topic_places, threads_at_end)
@@ -101,24 +92,17 @@ class Stream:
         if self._curves.reference.to_store is not None:
             self._changes.reference.append(self._curves.reference.to_store)
             self.dirty = True
-        self._measured_on: HeldOut | None = None
-        """The held-out articles as they are measured on, once they are."""
         last_page_before = None
         if self.settings.source == Texts.name:  # other sources may have an option of that name
             last_page_before = self.settings.source_options.get(BEFORE)
         self.passes: int = self.settings[PASSES]
         """How often the source's documents are read: once if they were added to a session."""
-        self._known_ids = frozenset[str]()
-        """The ids of documents that the session had before others were added."""
-        self._held_out_wanted: int = self.settings[HELD_OUT]
         self._source_ended = self.progress.again > 0
         if last_page_before is not None:
             self.passes = 1
-            self._known_ids = store.known_ids(last_page_before)
-            self._held_out_wanted = len(self._held_out)
             self._source_ended = False
+        self._account = Account(store, self.progress, last_page_before)
         self._passes: Passes | None = None
-        self._check_account()
         self.renewal = Renewal(store, self.models, self.progress, self.passes)
         self._ended = self.progress.finished
         """Whether `finish` has been called since the last step."""
@@ -135,17 +119,6 @@ class Stream:
         """The running time at the last commit."""
         self._all_placed = self._charting.n_unplaced() == 0
         """Whether each article has its place among the newest landmarks."""
-
-    def _check_account(self) -> None:
-        """Raise `Damaged` if the stored articles do not match the counts of progress."""
-        progress = self.progress
-        if len(self._held_out) != progress.held_out:
-            raise Damaged("held_out holds another number of articles than progress.held_out")
-        first = len(self._pending[0][1]) if self._pending else 0
-        total = sum(len(documents) for _, documents in self._pending)
-        trained = progress.pending_offset  # articles at the beginning of the first stretch
-        if trained > first or total != trained + progress.pending:
-            raise Damaged("pending holds another number of articles than progress.pending")
 
     def as_committed(self) -> "Stream":
         """The stream as of the last commit, plus the blocks fed since; an unfinished step is
@@ -172,8 +145,7 @@ class Stream:
     @property
     def missing(self) -> int:
         """The number of articles that the held-out set and the next minibatch still lack."""
-        missing = self._held_out_wanted - len(self._held_out)
-        return max(0, missing) + max(0, self._next_size() - self.progress.pending)
+        return self._account.missing + max(0, self._next_size() - self.progress.pending)
 
     @property
     def starting_over(self) -> int:
@@ -190,63 +162,16 @@ class Stream:
     @property
     def articles_wanted(self) -> int | None:
         """How many will be taken by the time the limit is reached; None without a limit."""
-        return None if self.article_limit is None else self._held_out_wanted + self.article_limit
+        return None if self.article_limit is None else self._account.wanted + self.article_limit
 
     def feed(self, block: Block) -> None:
         """Take the next stretch of the stream: first into the held-out set, then for training."""
         self._fed.append(block)
-        documents, known = block.split(self._is_new(block))
-        unread = documents.n_unread
-        documents, empty = documents.split(documents.has_words)
-        documents, again = documents.split(self._may_be_trained(documents.page_ids))
+        self._account.add(block, self._changes)
         progress = self.progress
-        for reason, number in block.skips.items():
-            progress.skip(reason, number)
-        progress.skip(UNREAD, unread)
-        progress.skip(NO_KNOWN_WORD, len(empty) - unread)
-        progress.skip(HELD_OUT_ALREADY, len(again))
-        progress.skip(KNOWN_ID, len(known))
-        progress.crawled += len(block) + sum(block.skips.values())
         progress.position = block.position
         progress.lap = None if block.lap is None else block.lap / self.renewal.readings
         self.dirty = True
-        if len(empty):
-            self._changes.articles.append((empty, "skipped", None))
-        missing = self._held_out_wanted - len(self._held_out)
-        if missing > 0 and len(documents):
-            self._hold_out(documents[:missing])
-            documents = documents[missing:]
-        if len(documents):
-            stretch = (self._next_pending, documents)
-            self._pending.append(stretch)
-            self._changes.pending.append(stretch)
-            self._next_pending += 1
-            progress.pending += len(documents)
-
-    def _hold_out(self, documents: Block) -> None:
-        """Add documents to those that only serve to measure."""
-        without_texts = replace(documents, snippets=None)
-        self._held_out = Block.concatenate([self._held_out, without_texts])
-        self._measured_on = None
-        self._changes.articles.append((documents, "held_out", None))
-        self.progress.held_out += len(documents)
-
-    def _is_new(self, block: Block) -> NDArray[np.bool_]:
-        """(n,) false for added documents whose ids the session already had."""
-        if not self._known_ids or block.ids is None:
-            return np.ones(len(block), np.bool_)
-        return np.array([own_id not in self._known_ids for own_id in block.ids], np.bool_)
-
-    def _may_be_trained(self, page_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """(n,) false for held-out articles: a source such as `recent` may return one again."""
-        allowed = ~np.isin(page_ids, self._held_out.page_ids)
-        if len(self._held_out) < self._held_out_wanted:
-            # Some of these are now held out; each page may be among them only once.
-            _, first_places = np.unique(page_ids, return_index=True)
-            is_first = np.zeros(len(page_ids), np.bool_)
-            is_first[first_places] = True
-            allowed &= is_first
-        return allowed
 
     def read_first_articles(self) -> None:
         """Record that the session's first articles, kept until it had a vocabulary, have been
@@ -367,7 +292,7 @@ class Stream:
     @property
     def _evaluations(self) -> schedule.Evaluations:
         return schedule.Evaluations(
-            len(self._held_out), self._curves.half_life, self.settings.measured_every
+            len(self._account.held_out), self._curves.half_life, self.settings.measured_every
         )
 
     def _expect_measurement(self) -> None:
@@ -402,7 +327,7 @@ class Stream:
         ends_pass = self._ends_pass(self.progress.articles + size)
         # Read before anything slow: an abandoned step must not use the store during a commit.
         old = self.renewal.beside(size)
-        fresh = self._take_pending(min(size, self.progress.pending))
+        fresh = self._account.take(min(size, self.progress.pending))
         again = fresh[:0]
         seqs_again = np.empty(0, np.int64)
         if size > len(fresh):
@@ -491,22 +416,6 @@ class Stream:
                 self._started_over.add(number)
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def _take_pending(self, size: int) -> Block:
-        """Take the next ``size`` articles from those waiting."""
-        progress = self.progress
-        progress.pending -= size
-        parts: list[Block] = []
-        while size:
-            _, documents = self._pending[0]
-            part = documents[progress.pending_offset : progress.pending_offset + size]
-            parts.append(part)
-            size -= len(part)
-            progress.pending_offset += len(part)
-            if progress.pending_offset >= len(documents):
-                self._pending.popleft()
-                progress.pending_offset = 0
-        return Block.concatenate(parts)
-
     def _infer_all_again(self) -> None:
         """Infer all articles so far again, since topics have started over."""
         self.renewal.renew_all(self._changes)
@@ -529,9 +438,9 @@ class Stream:
             return
         if self._curves.measured_at != articles:
             self._measure(elapsed_seconds)
-        if sources.described(self.settings.source).own and len(self._held_out):
-            inferred = self.renewal.inferred(self._held_out)
-            self._changes.held_out = (self._held_out, inferred)
+        held_out = self._account.held_out
+        if sources.described(self.settings.source).own and len(held_out):
+            self._changes.held_out = (held_out, self.renewal.inferred(held_out))
         if self.progress.in_last_reading:
             self.progress.renew_from = None
         self.dirty = True
@@ -562,10 +471,7 @@ class Stream:
         # In a later pass, documents are learnt again anyway.
         waiting = self.passes == 1 and any(model.waits_to_start_over for model in self.models)
         self._changes.keeps_first = waiting or progress.stale
-        first_pending = self._next_pending
-        if self._pending:
-            first_pending, _ = self._pending[0]
-        self._store.commit(progress, self._changes, first_pending)
+        self._store.commit(progress, self._changes, self._account.first_pending)
         self._committed_seconds = elapsed_seconds
         self._changes = Changes()
         self._fed.clear()
@@ -605,8 +511,6 @@ class Stream:
 
     def _measure(self, elapsed_seconds: float) -> None:
         """Measure the models, whose topics are already stored."""
-        if not len(self._held_out):
-            return
-        if self._measured_on is None:
-            self._measured_on = HeldOut(self._held_out.minibatch(), self.settings[SEED])
-        self._curves.measure(self._measured_on, self.progress, elapsed_seconds, self._changes)
+        held_out = self._account.measured_on()
+        if held_out is not None:
+            self._curves.measure(held_out, self.progress, elapsed_seconds, self._changes)

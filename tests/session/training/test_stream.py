@@ -20,6 +20,7 @@ from wikitopics.session.storage.database import connect
 from wikitopics.session.storage.proportions import Proportions
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.training.account import Account
 from wikitopics.session.training.counts_file import CountsFile
 from wikitopics.session.training.stream import Stream
 
@@ -369,15 +370,15 @@ def readings(monkeypatch):
     """The page ids of all documents that were trained, in order."""
     minibatches = []
     step = Stream.step
-    take_pending = Stream._take_pending
+    take = Account.take
     reread = Stream._reread
 
     def noting_step(self, elapsed):
         minibatches.append([])
         return step(self, elapsed)
 
-    def noting_take_pending(self, size):
-        fresh = take_pending(self, size)
+    def noting_take(self, size):
+        fresh = take(self, size)
         minibatches[-1] += fresh.page_ids.tolist()
         return fresh
 
@@ -387,7 +388,7 @@ def readings(monkeypatch):
         return seqs, again
 
     monkeypatch.setattr(Stream, "step", noting_step)
-    monkeypatch.setattr(Stream, "_take_pending", noting_take_pending)
+    monkeypatch.setattr(Account, "take", noting_take)
     monkeypatch.setattr(Stream, "_reread", noting_reread)
     return minibatches
 
