@@ -19,14 +19,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 Say = Callable[[str], None]
 """Takes a line for people."""
-Advance = Callable[[str, int, int], object]
-"""Is told how far long work is: what is counted, such as "titles read"; how many; of how many, 0 if
-that is unknown."""
 NO_TOPICS = "no topics yet: they appear after the first minibatch"
-
-
-def unseen(what: str, done: int, total: int) -> None:
-    """The `Advance` of work that nobody follows."""
 
 
 class SessionError(Exception):

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from wikitopics.session.advance import Advance, unseen
 from wikitopics.session.analysis.find import Finder
 from wikitopics.session.analysis.inference import counted_words, proses, saved_model, theta_of
 from wikitopics.session.analysis.painted import PaintedText, Painter, topics_of_words
 from wikitopics.session.analysis.similar import Recorded
 from wikitopics.session.analysis.sought import Sought, is_short
 from wikitopics.session.analysis.text_words import TextIndex
-from wikitopics.session.errors import Advance, SessionError, unseen
+from wikitopics.session.errors import SessionError
 from wikitopics.session.options import LINKS, TOKENS
 from wikitopics.session.records import NO_KNOWN_WORD, ArticleRow
 from wikitopics.session.storage.articles import RECENT_ARTICLES

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.session.errors import NO_TOPICS, Advance, SessionError, unseen
+from wikitopics.session.advance import Advance, unseen
+from wikitopics.session.errors import NO_TOPICS, SessionError
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.paths import command
 from wikitopics.session.sources import noun

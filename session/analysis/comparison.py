@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 
 from wikitopics.crawler.texts.kinds import EARLIER, Texts
 from wikitopics.model import CompletionSet
+from wikitopics.session.advance import Advance, unseen
 from wikitopics.session.analysis.inference import saved_model
 from wikitopics.session.analysis.quality import distinct_words, mean_coherence, mean_found
-from wikitopics.session.errors import Advance, BadUsage, Damaged, SessionError, unseen
+from wikitopics.session.errors import BadUsage, Damaged, SessionError
 from wikitopics.session.options import SEED
 from wikitopics.session.paths import session_name
 from wikitopics.session.records import perplexity

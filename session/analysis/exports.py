@@ -10,7 +10,8 @@ from dataclasses import KW_ONLY, astuple, dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from wikitopics.session.errors import Advance, BadUsage, unseen
+from wikitopics.session.advance import Advance, unseen
+from wikitopics.session.errors import BadUsage
 from wikitopics.session.sources import described
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from wikitopics.extra import REPORT
 from wikitopics.model.online import IN_USE, OnlineModel
+from wikitopics.session.advance import Advance, unseen
 from wikitopics.session.analysis.inference import saved_model, theta_of
 from wikitopics.session.analysis.similar import (
     Recorded,
@@ -20,7 +21,7 @@ from wikitopics.session.analysis.similar import (
 )
 from wikitopics.session.analysis.sought import Sought, Unit
 from wikitopics.session.analysis.text_words import LONGEST_TITLE, TextIndex, TextWords
-from wikitopics.session.errors import Advance, SessionError, errors_of, unseen
+from wikitopics.session.errors import SessionError, errors_of
 from wikitopics.session.records import SHOWN_WORDS, ArticleRow
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.wording import in_line

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from wikitopics.crawler.texts.kinds import BEFORE
 from wikitopics.extra import NOTEBOOK
+from wikitopics.session.advance import Advance, unseen
 from wikitopics.session.analysis.comparison import compare
 from wikitopics.session.analysis.described import described_topics
 from wikitopics.session.analysis.similar import TOPICS_READ
-from wikitopics.session.errors import Advance, BadUsage, Damaged, unseen
+from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.records import SHOWN_WORDS
 from wikitopics.session.sources import described
 from wikitopics.session.storage.block import from_zero

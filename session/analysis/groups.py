@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_string_dtype
 
 from wikitopics.model.online import IN_USE
+from wikitopics.session.advance import Advance, unseen
 from wikitopics.session.analysis.areas import areas
 from wikitopics.session.analysis.frames import documents_of
 from wikitopics.session.analysis.similar import TOPICS_READ
-from wikitopics.session.errors import Advance, SessionError, unseen
+from wikitopics.session.errors import SessionError
 from wikitopics.session.sources import noun
 from wikitopics.session.storage.reader import SessionReader
 

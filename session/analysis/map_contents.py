@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from wikitopics.model.areas import OTHER
 from wikitopics.model.lands import COAST, REACH, SEA, cells_of, islands, land_of, named_islands
+from wikitopics.session.advance import Advance, unseen
 from wikitopics.session.analysis.areas import Area, atlas
 from wikitopics.session.analysis.article_map import ArticleMap, article_map
 from wikitopics.session.analysis.cartography import COLOURS
@@ -19,7 +20,6 @@ from wikitopics.session.analysis.origin import addresses, licence_of
 from wikitopics.session.analysis.report import map_page
 from wikitopics.session.analysis.report.growth import growth_svg
 from wikitopics.session.analysis.report.parts import LARGEST
-from wikitopics.session.errors import Advance, unseen
 from wikitopics.session.records import SHOWN_WORDS, ArticleRow, TopicRow
 from wikitopics.session.settings import Settings
 from wikitopics.session.sources import noun

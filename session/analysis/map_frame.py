@@ -13,11 +13,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from wikitopics.extra import REPORT
+from wikitopics.session.advance import Advance
 from wikitopics.session.analysis.frames import documents_of, titles_of
 from wikitopics.session.analysis.groups import column_of, places_of_values, tell_of_those_without
 from wikitopics.session.analysis.map_contents import MapContents, map_contents
 from wikitopics.session.analysis.report.map_page import Colouring, coloured, rows_drawn
-from wikitopics.session.errors import Advance, BadUsage
+from wikitopics.session.errors import BadUsage
 from wikitopics.session.paths import user_path
 from wikitopics.session.storage.files import check_target, replacing
 from wikitopics.session.storage.reader import SessionReader

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.session.errors import Advance, SessionError, unseen
+from wikitopics.session.advance import Advance, unseen
+from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow
 from wikitopics.session.sources import described, noun, singular
 from wikitopics.session.storage.block import from_zero, gather

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.session.errors import Advance, unseen
+from wikitopics.session.advance import Advance, unseen
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.vocab.rules import BY_DICTIONARY, Rule
 from wikitopics.vocab.stop_words import ENGLISH_STOP_WORDS

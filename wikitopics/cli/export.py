@@ -2,7 +2,6 @@
 one."""
 
 import sys
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
@@ -13,8 +12,9 @@ from wikitopics.cli.output import ProgressLine, objects, put_data, put_json, put
 from wikitopics.crawler.mediawiki.kinds import API_URL, CONTACT, LANG, RPM, Api, language_of_texts
 from wikitopics.crawler.page import Markup
 from wikitopics.crawler.texts.kinds import COLUMN, LINES, MARKUP, NO_HEADER, TEXTS, Texts
+from wikitopics.session.advance import followed, unseen
 from wikitopics.session.analysis import exports, formats
-from wikitopics.session.errors import Advance, BadUsage, unseen
+from wikitopics.session.errors import BadUsage
 from wikitopics.session.metrics import METRICS
 from wikitopics.session.paths import session_path
 from wikitopics.session.sources import described
@@ -501,7 +501,7 @@ def build(
         )
     try:
         with ProgressLine() as progress:
-            counted = _followed(documents, what, total, progress)
+            counted = followed(documents, what, total, progress)
             built = build_vocabulary(counted, recipe, size=size, asked=asked)
     except BadDocuments as error:
         texts = [path for path in sources if ".xml" not in Path(path).name]  # the others are dumps
@@ -518,10 +518,3 @@ def build(
     )
     for reason in built.reasons.values():
         put_line(reason)
-
-
-def _followed(documents: Iterable[str], what: str, total: int, advance: Advance) -> Iterator[str]:
-    """The documents, while ``advance`` is told how many have come."""
-    for done, document in enumerate(documents):
-        advance(what, done, total)
-        yield document

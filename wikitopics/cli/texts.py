@@ -26,7 +26,8 @@ from wikitopics.cli.output import (
     unless_none,
 )
 from wikitopics.crawler.texts.kinds import COLUMN, ID_COLUMN, MARKUP
-from wikitopics.session.errors import BadUsage, SessionError, unseen
+from wikitopics.session.advance import unseen
+from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.options import LINKS, PASSES, TOKENS
 from wikitopics.session.paths import command
 from wikitopics.session.sources import unit_noun

@@ -46,8 +46,9 @@ from wikitopics.in_python.words import (
     words_built,
 )
 from wikitopics.session import control
+from wikitopics.session.advance import followed
 from wikitopics.session.control import InMemoryTexts
-from wikitopics.session.errors import Advance, BadUsage, NoSession, SessionError, SessionInUse
+from wikitopics.session.errors import BadUsage, NoSession, SessionError, SessionInUse
 from wikitopics.session.options import HELD_OUT, NO_SNIPPETS, ON_END, PASSES, REPLICAS, SEED
 from wikitopics.session.paths import DEFAULT_SESSION, session_name
 from wikitopics.session.records import KNOWN_ID
@@ -257,8 +258,8 @@ def train(
                     ids_are_titles=ids_are_titles,
                 )
                 with following(wanted=progress) as advance:
-                    followed = _followed(documents, "texts read", 0, advance)
-                    number = files.write_texts(descriptor, followed)
+                    taken = followed(documents, "texts read", 0, advance)
+                    number = files.write_texts(descriptor, taken)
             if isinstance(to_hold_out, float):
                 # A share is of the first texts: a session to which texts are added has its number.
                 adds = add and not is_new
@@ -284,7 +285,7 @@ def train(
             if words is None and chooses_words:
                 with following(wanted=progress) as advance:
                     what = "texts read for the vocabulary"
-                    words = words_built(_followed(proses(), what, number, advance), recipe)
+                    words = words_built(followed(proses(), what, number, advance), recipe)
                 request = request.giving(vocab=files.write(files.words, words.lines))
             if is_new and words is not None:
                 sizes = known_words(words, proses())
@@ -319,14 +320,6 @@ def train(
         for remark in _remarks(path, number, skipped_before):
             warnings.warn(remark, stacklevel=2)
     return StoredSession(path)
-
-
-def _followed(items: Iterable[T], what: str, total: int, advance: Advance) -> Iterator[T]:
-    """The items, while ``advance`` is told how many have come: of ``total``, 0 if that is
-    unknown."""
-    for done, item in enumerate(items, start=1):
-        yield item
-        advance(what, done, total)
 
 
 def vary_topics(

@@ -10,12 +10,12 @@ import numpy as np
 from wikitopics.crawler.texts.kinds import MARKUP
 from wikitopics.extra import NOTEBOOK
 from wikitopics.model import Minibatch
+from wikitopics.session.advance import Advance
 from wikitopics.session.analysis import find, frames, inference, listing, similar
 from wikitopics.session.analysis.find import Finder, Found
 from wikitopics.session.analysis.listing import Article
 from wikitopics.session.analysis.painted import PaintedText, Painter
 from wikitopics.session.analysis.similar import Neighbour, Recorded
-from wikitopics.session.errors import Advance
 from wikitopics.session.storage.counts import KeptCounts
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.stored.arguments import whole, wrong_type

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from wikitopics.session.errors import Advance, unseen
+from wikitopics.session.advance import Advance, unseen
 
 DELAY = 2.0
 """Seconds of work before there is a bar."""

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wikitopics.extra import REPORT
-from wikitopics.session.errors import Advance, BadUsage, unseen
+from wikitopics.session.advance import Advance, unseen
+from wikitopics.session.errors import BadUsage
 from wikitopics.session.storage.files import check_target
 
 if TYPE_CHECKING:

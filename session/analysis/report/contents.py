@@ -20,6 +20,7 @@ from wikitopics.model import KindError, Metric, kinds
 from wikitopics.model.areas import Areas
 from wikitopics.model.relevance import ownership
 from wikitopics.session import __version__
+from wikitopics.session.advance import Advance, unseen
 from wikitopics.session.analysis.areas import Area, Branch, atlas, in_drawing_order, topic_tree
 from wikitopics.session.analysis.article_map import why_no_map
 from wikitopics.session.analysis.listing import Article, articles_of_each
@@ -36,7 +37,7 @@ from wikitopics.session.analysis.quality import (
     repeats_in_words,
 )
 from wikitopics.session.analysis.report.map_page import rows_drawn
-from wikitopics.session.errors import NO_TOPICS, Advance, SessionError, unseen
+from wikitopics.session.errors import NO_TOPICS, SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.options import KEPT, LINKS, TOKENS
 from wikitopics.session.records import (
