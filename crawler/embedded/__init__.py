@@ -57,7 +57,7 @@ class Demo(PageKind):
     name = "demo"
     label = "The embedded sample: no network, no settings"
     options = (WIKI_SIZE, PACE)
-    presets: ClassVar = {"topics": "50", "batch_size": "256", "documents": 20_000, "held_out": 200}
+    presets: ClassVar = {"topics": "50", "batch_size": "256", "held_out": 200}
     command = "demo"
     on_screen = (PACE.flag, "90")
     asks_server = True
