@@ -1,6 +1,7 @@
 """The demo on the screen: its captions and its key, and what it offers at its end; the report; the
 signs."""
 
+import sqlite3
 from types import SimpleNamespace
 
 import pytest
@@ -9,6 +10,7 @@ from textual.containers import VerticalScroll
 
 from tests.tui import canned, seeing
 from tests.tui.standins import Launcher, Process
+from wikitopics.cli import screen
 from wikitopics.extra import REPORT, Extra
 from wikitopics.session.errors import BadUsage
 from wikitopics.tui.bars import (
@@ -21,6 +23,28 @@ from wikitopics.tui.bars import (
     caption,
 )
 from wikitopics.tui.views.log import MOMENTS
+
+
+@pytest.mark.parametrize("finished", [True, False])
+@pytest.mark.parametrize("lap", [0.4, 1.0])
+@pytest.mark.parametrize("wiki_size", [None, 9])
+def test_a_trainer_is_started_only_if_it_finds_something_to_do(
+    tmp_path, monkeypatch, finished, lap, wiki_size
+):
+    path = canned.build(tmp_path / "demo.db", canned.Recipe(source="demo"))
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE progress SET finished = ?, lap = ?", [finished, lap])
+    trainers = []
+
+    def show(path, trainer=None, *more, **told):
+        trainers.append(trainer)
+        return 0
+
+    monkeypatch.setattr(screen, "need_terminal", lambda _: None)
+    monkeypatch.setattr(screen, "show", show)
+    screen.open_demo(str(path), wiki_size=wiki_size)
+    nothing_to_do = finished and lap == 1.0 and wiki_size is None
+    assert [trainer is None for trainer in trainers] == [nothing_to_do]
 
 
 @pytest.mark.parametrize("size", [(56, 14), (80, 24), (200, 60)])

@@ -60,7 +60,7 @@ def demo(headless: bool, session: str, as_json: bool, **settings: Any) -> int:
       wikitopics demo --headless --articles 5000
     """
     if not headless:
-        return open_demo(session, settings[NOTIFY.name], sys.argv[2:])
+        return open_demo(session, settings[NOTIFY.name], sys.argv[2:], settings[WIKI_SIZE.name])
     from wikitopics.session.request import TrainRequest
 
     return run_trainer(session, TrainRequest(source=Demo.name, **settings, **Demo.presets), as_json)
@@ -218,13 +218,36 @@ def contact_missing(path: Path, request: "TrainRequest") -> bool:
     return kind.needs_contact(identity) and config.lacks_contact()
 
 
-def open_demo(session: str, notify: str | None = None, given: Sequence[str] = ()) -> int:
-    """`wikitopics demo` with the screen. ``given``: its options for the trainer."""
+def open_demo(
+    session: str,
+    notify: str | None = None,
+    given: Sequence[str] = (),
+    wiki_size: int | None = None,
+) -> int:
+    """`wikitopics demo` with the screen. ``given``: its options for the trainer, which refuses a
+    session another ``wiki_size``."""
     path = session_path(session)
     need_terminal(command("demo --headless", path))
     if owner_pid(path) is not None:
         return attach(path, notify)
+    if wiki_size is None and has_read_all(path):
+        return show(path, notify=notify, says=DEMO_FINISHED)
     return show(path, ["demo", "--headless", "--session", session, *Demo.on_screen, *given], notify)
+
+
+DEMO_FINISHED = (
+    "This demo has read all its articles. `wikitopics demo --session NAME` begins another one; "
+    "`wikitopics` crawls Wikipedia."
+)
+
+
+def has_read_all(path: Path) -> bool:
+    """Whether a session has finished, and has nothing left to read: a trainer would end at once."""
+    if not path.exists():
+        return False
+    with reading(path) as reader:
+        progress = reader.progress()
+    return progress.finished and progress.lap == 1.0
 
 
 def on_terminal() -> bool:
