@@ -403,9 +403,11 @@ class ArticleReader(SnippetReader):
         return row[0] or 0
 
     def known_ids(self, last: int) -> frozenset[str]:
-        """The articles' own ids, up to this page id."""
+        """The own ids, up to this page id, of articles that were not skipped."""
         known: set[str] = set()
-        for rows in self._in_parts({"id": Text | None}, "page_id <= ?", [last]):
+        skipped = ROLES.index("skipped")
+        wanted = f"page_id <= ? AND role <> {skipped}"
+        for rows in self._in_parts({"id": Text | None}, wanted, [last]):
             known.update(own_id for _, own_id in rows if own_id)
         return frozenset(known)
 

@@ -467,6 +467,18 @@ def test_counts_kept_of_documents_bring_their_ids_along(cli, counted_here, tmp_p
     assert kept == {f"doc/{i}": i for i in range(1, 100)}
 
 
+def test_a_document_that_was_skipped_may_be_added_under_its_id(cli, counted_here, tmp_path):
+    first = write(tmp_path / "a.jsonl", 1, 60)
+    with first.open("a") as file:
+        file.write(json.dumps({"id": "doc/60", "text": "xyzzy"}) + "\n")
+    cli.ok("train", "--source", "texts", "--texts", first, *MODEL)
+    assert cli.json("status")["skips"] == {"no known word": 1}
+    second = write(tmp_path / "b.jsonl", 60, 62)
+    cli.ok("train", "--session", "default", "--texts", second)
+    of_60 = [row for row in cli.rows("articles", "--all") if row["id"] == "doc/60"]
+    assert sorted(row["role"] for row in of_60) == ["skipped", "trained"]
+
+
 def test_added_documents_are_learnt_once_and_known_ids_skipped(
     cli, counted_here, one_line, tmp_path
 ):
