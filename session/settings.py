@@ -109,14 +109,18 @@ def parse_specs(texts: Sequence[str], shared: Mapping[str, object]) -> tuple[Mod
     """
     specs: list[ModelSpec] = []
     numbers = numbers_of_topics(shared.get(TOPICS))
-    several = len(numbers) > 1
+    applied = False
     for text in texts or (DEFAULT_KIND,):
-        spec = _parse(text, {**shared, TOPICS: None} if several else shared)
-        if several and spec.usual_topics:
-            specs += (_varied(text, shared, number) for number in numbers)
-        else:
+        spec = _parse(text, {**shared, TOPICS: None})
+        if not numbers or not spec.usual_topics:
             specs.append(spec)
-    if several and len(specs) == len(texts):
+            continue
+        applied = True
+        if len(numbers) == 1:
+            specs.append(_parse(text, shared))
+        else:
+            specs += (_varied(text, shared, number) for number in numbers)
+    if numbers and not applied:
         raise BadUsage(
             f"--topics {shared[TOPICS]}: every --model names its own number of topics; leave out "
             "the one or the other"

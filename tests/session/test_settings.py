@@ -72,6 +72,7 @@ def test_several_numbers_of_topics_make_a_model_of_each_and_name_it():
         ((), ",".join(map(str, range(2, 23))), "--topics: at most 20 numbers of topics are learnt"),
         ((), "10,1e1", "two models are named 'lda-10'"),
         (("lda:topics=5",), "10,20", "every --model names its own number of topics"),
+        (("lda:topics=5",), "7", "every --model names its own number of topics"),
         (("lda", "lda:name=lda-10,topics=5"), "10,20", "two models are named 'lda-10'"),
         (("lda:name=" + "x" * 62,), "10,20", "with its number of topics, the name is too long"),
     ],
