@@ -96,7 +96,7 @@ SENTENCES: Mapping[str, Sequence[tuple[str, ...]]] = {
             "peers.short_gensim_hdp.distinct:.2f",
         ),
     ),
-    "docs/topics.md": (
+    "docs/decisions/0048-words-shown.md": (
         (
             "for {} % of articles by relevance, for {} % by probability alone and for {} % by lift "
             "alone",

@@ -12,7 +12,7 @@ from wikitopics.model.online import Leading
 
 RELEVANCE = 0.6
 """The weight of a word's probability against its lift: lambda in [Sievert and Shirley 2014].
-docs/topics.md says how it was chosen."""
+docs/decisions/0048-words-shown.md says how it was chosen."""
 
 
 def ownership(

@@ -13,7 +13,7 @@ CANDIDATES = 30
 """The number of a topic's most relevant words among which those to show are chosen."""
 ASSOCIATION = 4.0
 """The weight of a word's association with the topic's other words against its relevance.
-docs/topics.md says how it was chosen."""
+docs/decisions/0048-words-shown.md says how it was chosen."""
 TOPICS_AT_ONCE = 200
 """The number of topics whose words are counted at a time, which bounds memory."""
 
