@@ -33,6 +33,10 @@ settings.register_profile(
 )
 settings.load_profile("any machine")
 
+# As in the program's own processes (`wikitopics/__main__.py`): BLAS's threads, of which each worker
+# would have its own, mostly wait for one another, and take the cores from other tests meanwhile.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # Many processes are started, and without compiled files each would compile the sources anew, as
 # pytest would every file of tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
