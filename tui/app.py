@@ -5,7 +5,7 @@ import gc
 import signal
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from rich.text import Text
@@ -265,10 +265,7 @@ class Wikitopics(Host):
 
     async def view_ready(self) -> None:
         """Draw a view that has just been made."""
-        if not gc.get_freeze_count():
-            # Objects made before the first frame live until the app ends. To search them for
-            # garbage again would cost a twentieth of a second in the middle of a key press.
-            gc.freeze()
+        _freeze_first_objects()
         self.show()
         self.show_status()
         self.settle()
@@ -616,6 +613,16 @@ class Wikitopics(Host):
         for widget in self.main.query(Drawn):
             widget.redraw()
         self.main.hint()
+
+
+@cache
+def _freeze_first_objects() -> None:
+    """Exclude what exists before the first frame, and lives until the process ends, from garbage
+    collection: a search through it would cost a twentieth of a second in the middle of a key press.
+
+    Only the first call does. To ask the collector whether it was made takes 5 ms: it counts.
+    """
+    gc.freeze()
 
 
 def _lacks_contact(session: SessionView) -> bool:
