@@ -100,9 +100,9 @@ def test_what_is_wrong_is_told_before_anything_is_served(cli, trained, one_line,
         cli("watch", "--web", "--port", 90, "--host", "0.0.0.0"), 2, "ssh -L 90:127.0.0.1:90 HOST"
     )
     one_line(cli("watch", "--port", 90), 2, "need --web")
-    monkeypatch.setattr("wikitopics.extra._version", lambda package: "")
+    monkeypatch.setattr("wikitopics.extra._is_installed", lambda package: False)
     one_line(cli("watch", "--web"), 2, WEB.command)
-    monkeypatch.setattr("wikitopics.extra._version", lambda package: "1")
+    monkeypatch.setattr("wikitopics.extra._is_installed", lambda package: True)
     one_line(cli("watch", "--web", "--session", "missing"), 1, "there is no session")
 
 

@@ -40,15 +40,15 @@ def test_every_extra_that_is_named_exists():
 
 
 def test_doctor_says_which_extras_are_missing_and_what_each_is_for(cli, monkeypatch):
-    version = metadata.version
+    distribution = metadata.distribution
 
     def without(package):
         if package == "zstandard":
             raise metadata.PackageNotFoundError(package)
-        return version(package)
+        return distribution(package)
 
     before = cli("doctor", "--offline").code
-    monkeypatch.setattr("wikitopics.extra.metadata.version", without)
+    monkeypatch.setattr("wikitopics.extra.metadata.distribution", without)
     outcome = cli("doctor", "--offline")
     assert outcome.code == before, "a missing extra is no fault"
     told = (
