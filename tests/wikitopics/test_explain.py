@@ -9,6 +9,8 @@ import pytest
 from tests.wikitopics.in_python.learning import SUBJECTS, TEXTS, learn
 from wikitopics.session.analysis import painted
 
+pytestmark = pytest.mark.usefixtures("trainers_run_here")
+
 
 def test_words_come_from_the_topics_of_their_subjects(home):
     session = learn()

@@ -1,5 +1,6 @@
 """What documents are about, by group and over time, as tables in Python."""
 
+import shutil
 import warnings
 
 import numpy as np
@@ -11,29 +12,46 @@ from tests.wikitopics.in_python.learning import TEXTS, learn
 from wikitopics.extra import NOTEBOOK, REPORT
 from wikitopics.session.analysis.groups import Moments
 
+pytestmark = pytest.mark.usefixtures("trainers_run_here")
+
 COLUMNS = ["area", "name", "share", "standard_error", "documents"]
 
 
-@pytest.fixture(scope="module")
-def notes(tmp_path_factory):
+@pytest.fixture
+def copy_of(made_once, trainers_run_here, tmp_path):
+    """Opens a copy of the session that ``train(path)`` has made once: ``copy_of(name, train)``."""
+
+    def opened(name, train):
+        folder = made_once(f"groups-{name}", lambda folder: train(folder / "s.db"))
+        return wt.open(shutil.copy(folder / "s.db", tmp_path / f"{name}.db"))
+
+    return opened
+
+
+@pytest.fixture
+def notes(copy_of):
     """A session of documents with ids; the one before the last has no words."""
     texts = pd.Series(TEXTS, index=[f"n{number}" for number in range(len(TEXTS))])
     texts.iloc[-2] = None
-    return learn(texts, session=tmp_path_factory.mktemp("pictures") / "notes.db")
+    return copy_of("notes", lambda path: learn(texts, session=path))
 
 
-@pytest.fixture(scope="module")
-def listed(tmp_path_factory):
+@pytest.fixture
+def listed(copy_of):
     """A session of documents without ids."""
-    return learn(list(TEXTS), session=tmp_path_factory.mktemp("pictures") / "listed.db")
+    return copy_of("listed", lambda path: learn(list(TEXTS), session=path))
 
 
-@pytest.fixture(scope="module")
-def repeated(tmp_path_factory):
+@pytest.fixture
+def repeated(copy_of):
     """A session of documents of which two have the same id each time."""
     texts = pd.Series(TEXTS, index=[f"n{number // 2}" for number in range(len(TEXTS))])
-    with pytest.warns(UserWarning, match="repeat"):
-        return learn(texts, session=tmp_path_factory.mktemp("pictures") / "repeated.db")
+
+    def train(path):
+        with pytest.warns(UserWarning, match="repeat"):
+            learn(texts, session=path)
+
+    return copy_of("repeated", train)
 
 
 @pytest.fixture

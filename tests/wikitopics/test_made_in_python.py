@@ -10,7 +10,7 @@ from wikitopics.session.paths import session_path
 
 
 @pytest.mark.filterwarnings("ignore:short texts")
-@pytest.mark.usefixtures("home")
+@pytest.mark.usefixtures("home", "trainers_run_here")
 def test_no_trainer_is_started_for_texts_that_are_gone(monkeypatch):
     learn(session="given")
     shown = []

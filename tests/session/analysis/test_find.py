@@ -25,8 +25,8 @@ EVERYWHERE = "common"
 N = 240
 
 
-@pytest.fixture(scope="module")
-def session_once(made_once):
+@pytest.fixture
+def session_once(made_once, trainers_run_here):
     """Texts of three subjects: every text has one word that all share, and one in ten names a city
     in two words, which are a phrase of the vocabulary."""
 

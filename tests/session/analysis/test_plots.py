@@ -38,11 +38,14 @@ DRAWN = {
 HOSTILE = ("$\\frac$", "_$^", "two\nlines", "a\x1b[31m\u202eb", "<b>&amp;", "long " * 80, "", "\\")
 
 
-@pytest.fixture(scope="module")
-def notes(tmp_path_factory):
-    """A session of two models of 120 documents."""
-    path = tmp_path_factory.mktemp("plots") / "notes.db"
-    return learn(list(TEXTS), session=path, topics=[3, 5])
+@pytest.fixture
+def notes(made_once, trainers_run_here):
+    """A session of two models of 120 documents; nobody may write to it."""
+
+    def train(folder):
+        learn(list(TEXTS), session=folder / "notes.db", topics=[3, 5])
+
+    return wt.open(made_once("plots", train) / "notes.db")
 
 
 @pytest.fixture(autouse=True)
@@ -276,7 +279,7 @@ def test_every_score_is_drawn_over_the_number_of_topics(notes):
             assert line.get_ydata().tolist() == pytest.approx(known[score].tolist())
 
 
-def test_kinds_of_models_are_told_apart(tmp_path):
+def test_kinds_of_models_are_told_apart(trainers_run_here, tmp_path):
     session = learn(list(TEXTS), session=tmp_path / "kinds.db", model=["lda", "hdp"], topics=None)
     axes = session.plot_compare()
     legend = axes.child_axes[0].get_legend()
