@@ -26,6 +26,13 @@ def short_layouts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wikitopics.model.article_map.LATER_ROUNDS", 15)
 
 
+@pytest.fixture
+def one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trainers in this process start one process to count texts, not one for each core: a few
+    hundred texts are counted in less time than it takes to start."""
+    monkeypatch.setattr("wikitopics.session.training.opening.MOST_WORKERS", 1)
+
+
 @pytest.fixture(scope="session")
 def trained_once(corpus: Corpus, made_once: Once) -> Path:
     """A finished session over the corpus; nobody may write to it."""

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import wikitopics as wt
 from tests.session.analysis.test_map_page import unpacked
 from tests.session.rows import kept_snippets
 from tests.wikitopics.in_python.learning import TEXTS, WORDS, learn
@@ -30,12 +31,12 @@ def texts():
     return [f"{MARK}{number:03} {HOSTILE} {text}" for number, text in enumerate(TEXTS)]
 
 
-def made(path, *, snippets):
-    """A session of the texts. Its snippets are written into the file as a stranger might: what is
+def make(path, *, snippets):
+    """Make a session of the texts. Its snippets are written into the file as a stranger might: what is
     read from texts has lost some signs by then."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that there seems to be markup
-        learnt = learn(texts(), session=path, vocabulary=WORDS)
+        learn(texts(), session=path, vocabulary=WORDS)
     with SessionReader(path) as reader:
         page_of = {row.seq: row.page_id for row in reader.recent_articles(len(TEXTS))}
         assert len(kept_snippets(reader)) == len(page_of) == len(TEXTS)
@@ -46,21 +47,20 @@ def made(path, *, snippets):
             if snippets:
                 db.execute("INSERT INTO snippets VALUES (?, 1, ?)", [seq, data])
         db.commit()
-    return learnt
 
 
-@pytest.fixture(scope="module")
-def session(tmp_path_factory):
+@pytest.fixture
+def session(made_once, trainers_run_here):
     """A session of a list, whose titles are only numbers; nobody may write to it."""
-    path = tmp_path_factory.mktemp("snippets") / "notes.db"
-    return made(path, snippets=True)
+    folder = made_once("snippets", lambda folder: make(folder / "notes.db", snippets=True))
+    return wt.open(folder / "notes.db")
 
 
-@pytest.fixture(scope="module")
-def without(tmp_path_factory):
+@pytest.fixture
+def without(made_once, trainers_run_here):
     """The same without snippets."""
-    path = tmp_path_factory.mktemp("without") / "notes.db"
-    return made(path, snippets=False)
+    folder = made_once("no snippets", lambda folder: make(folder / "notes.db", snippets=False))
+    return wt.open(folder / "notes.db")
 
 
 def text_of(document):
@@ -229,7 +229,7 @@ def test_a_command_that_names_topics_gets_them(session, without, cli, tmp_path):
                 assert question["snippets"] == expected
 
 
-def test_a_colour_may_lack_documents_of_the_map(tmp_path):
+def test_a_colour_may_lack_documents_of_the_map(trainers_run_here, tmp_path):
     ids = [f"n{number}" for number in range(len(TEXTS))]
     session = learn(session=tmp_path / "ids.db", ids=ids)
     values = pd.Series(np.arange(len(ids)), index=ids)

@@ -43,6 +43,8 @@ def instant():
             os.kill(caller, signal.SIGKILL)
         os.kill(os.getpid(), signal.SIGKILL)
 
+os.cpu_count = lambda: 1  # one worker, which counts sixty texts, is started sooner
+
 def around(work):
     def done(*arguments, **named):
         instant()
