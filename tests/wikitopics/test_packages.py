@@ -39,7 +39,7 @@ def folder(tmp_path, corpus):
 
 
 @pytest.fixture
-def train(notes, folder, corpus):
+def train(notes, folder, corpus, one_worker):
     """The words of the document's command, with its folder ours."""
     (command,) = packages.commands(OF_SOURCES)
     command = [folder if word == "~/notes" else word for word in command]
@@ -86,7 +86,7 @@ class Starred(Notes):
 
 
 @pytest.fixture
-def starred(notes, install, folder, corpus, request):
+def starred(counted_here, notes, install, folder, corpus, request):
     """The words that train on a second source, which has an option with a default beside the first
     one's."""
     source = getattr(request, "param", STARRED)
