@@ -5,6 +5,7 @@ The fixtures that tests of several rooms share are in the modules named below, o
 
 import gc
 import os
+import re
 import signal
 import sys
 from pathlib import Path
@@ -60,6 +61,17 @@ gc.set_threshold(50_000, 20, 100)
 def pytest_xdist_auto_num_workers() -> int:
     """Two for each core: a test that waits for a process or for the disk leaves its core idle."""
     return 2 * (os.cpu_count() or 1)
+
+
+@pytest.hookimpl(tryfirst=True)  # before those are left out that are not asked for
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """`.ci/run` finds the tests that it runs last by the marks that are written in their files:
+    refuse a mark that comes from elsewhere."""
+    marks = ("interop", "long")
+    marked = {item.path for item in items for mark in marks if item.get_closest_marker(mark)}
+    for path in sorted(marked):
+        if not re.search(rf"pytest\.mark\.({'|'.join(marks)})\b", path.read_text("utf-8")):
+            raise pytest.UsageError(f"{path}: write its mark as pytest.mark, in this file")
 
 
 @pytest.fixture
