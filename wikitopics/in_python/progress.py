@@ -20,6 +20,8 @@ from wikitopics.stored.progress_bars import tqdm_if_seen
 BAR = "{l_bar}{bar}| [{elapsed}{postfix}]"
 """The share of the work that is done; how many texts are learnt and the time left are the
 session's."""
+AT_FIRST = "{desc}: [{elapsed}]"
+"""Before anything is known of the session."""
 DONE = 1_000
 """What the bar counts up to."""
 
@@ -41,7 +43,7 @@ def progress_bar(
         return
     name = visible(session_name(path))
     began = time.time()
-    with tqdm(desc=name) as bar:
+    with tqdm(desc=name, bar_format=AT_FIRST) as bar:
 
         def show() -> None:
             with suppress(SessionError), SessionReader(path) as reader:
