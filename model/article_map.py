@@ -3,8 +3,8 @@
 Some articles, the *landmarks*, are laid out by t-SNE [van der Maaten and Hinton 2008]: neighbours
 attract each other, and all repel each other, by a field on a mesh [Linderman and others 2019]. Any
 other article is placed among landmarks that stay where they are, whatever other articles there are.
-Nothing here is random, and no sum depends on the number of threads. docs/derivations.md has the
-forces. n articles, m landmarks, k neighbours, K topics; places are (n, 2), from 0 to 1.
+Nothing here is random, and no sum depends on the number of threads. Decision 53 has the forces.
+n articles, m landmarks, k neighbours, K topics; places are (n, 2), from 0 to 1.
 
 | symbol | shape and type | meaning |
 |---|---|---|
