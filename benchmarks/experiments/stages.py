@@ -240,7 +240,7 @@ def _watch_session(watch: Stopwatch, learner: Stream, patches: ExitStack) -> Non
     """Make a stage of each thing that a trainer's thread does."""
     # Where a function of another module is called, its name there is replaced.
     of_stages: tuple[tuple[str, Any, str], ...] = (
-        ("waiting in minibatches", learner, "_take_pending"),
+        ("waiting in minibatches", learner._account, "take"),
         ("learning", learner, "_learn"),
         ("topics to store", stream, "stored_topics"),
         ("topics' words, areas and changes", learner._curves, "keep_topics"),
