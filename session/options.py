@@ -197,8 +197,7 @@ MAX_MB = Option(
 )
 THREADS = _count(
     "threads",
-    "Threads for the models; their number does not change the result (default: one for each model, "
-    "its replicas included, as far as there are processors; once all is learnt, one for each "
+    "Threads for the models; their number does not change the result (default: one for each "
     "processor).",
     least=1,
     most=256,

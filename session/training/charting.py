@@ -60,10 +60,10 @@ class Charting:
         self,
         store: SessionWriter,
         topic_places: Callable[[int], TopicPlaces | None],
-        threads_at_end: int = 1,
+        threads: int = 1,
     ) -> None:
         """``topic_places``: those of the model of this number as of now, None before its first
-        snapshot. ``threads_at_end``: how many place articles when all is learnt."""
+        snapshot. ``threads``: how many place articles when all is learnt."""
         self._store = store
         self._topic_places = topic_places
         settings = store.settings()
@@ -84,7 +84,7 @@ class Charting:
         self._rests_until = 0.0
         """When articles may be placed again while others are learnt, by the monotonic clock."""
         self._one_thread = Threads(1)
-        self._threads_at_end = Threads(threads_at_end)
+        self._all_threads = Threads(threads)
         for number, spec in enumerate(self._models):
             stored = store.layouts(spec.name)
             self._layouts.append(stored[0] if stored else None)
@@ -184,7 +184,7 @@ class Charting:
         """Place articles that have been committed without a place among the newest landmarks, the
         newest first, for about this long, and at least one block of them; returns whether all have
         one then."""
-        threads = self._threads_at_end if all_learnt else self._one_thread
+        threads = self._all_threads if all_learnt else self._one_thread
         together = TOGETHER_AT_END if all_learnt else 1
         end = time.monotonic() + seconds
         all_placed = True

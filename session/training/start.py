@@ -233,14 +233,8 @@ def _read(store: SessionWriter, plan: Plan) -> Consumer:
     try:
         if isinstance(plan.vocabulary, Rule):
             return VocabularyBuild(store)
-        cores = os.cpu_count() or 1
-        threads = plan.request.get(THREADS)
-        return Stream(
-            store,
-            article_limit=plan.request.get(ARTICLES),
-            threads=threads or min(store.settings().n_all_models, cores),
-            threads_at_end=threads or cores,
-        )
+        threads = plan.request.get(THREADS) or os.cpu_count() or 1
+        return Stream(store, article_limit=plan.request.get(ARTICLES), threads=threads)
     except BaseException:
         store.close()
         raise

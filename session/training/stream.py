@@ -60,10 +60,9 @@ class Stream:
         *,
         article_limit: int | None,
         threads: int,
-        threads_at_end: int = 1,
     ) -> None:
-        """``threads``: how many learn, beside whatever reads the source; ``threads_at_end``: how
-        many infer and place documents when all is learnt."""
+        """``threads``: how many learn, beside whatever reads the source, and infer and place
+        documents when all is learnt."""
         self._store = store
         self.settings: Settings = store.settings()
         self.progress: Progress = store.progress()
@@ -86,7 +85,7 @@ class Stream:
         self._changes = Changes()
         self._word_counts = store.word_counts()
         self._curves = Curves(store, self.models, replicas)
-        self._charting = Charting(store, self._curves.topic_places, threads_at_end)
+        self._charting = Charting(store, self._curves.topic_places, threads)
         self.dirty = False
         """Whether a commit would write anything new."""
         if self._curves.reference.to_store is not None:
@@ -109,7 +108,6 @@ class Stream:
         self._learnt = False
         """Whether the models have changed since the last commit."""
         self._threads = threads
-        self._threads_at_end = threads_at_end
         self.next_measurement: int | None = None
         """Articles at the next measurement, unless the source ends earlier."""
         self._expect_measurement()
@@ -131,7 +129,6 @@ class Stream:
             self._store,
             article_limit=self.article_limit,
             threads=self._threads,
-            threads_at_end=self._threads_at_end,
         )
         for block in self._fed:
             stream.feed(block)
@@ -423,7 +420,7 @@ class Stream:
 
     def _infer_again(self) -> None:
         """Infer the next articles again, now that all is learnt."""
-        self._set_threads(self._threads_at_end)
+        self._set_threads(self._threads)
         self.renewal.infer_next(self._changes)
         self._set_threads(self._threads // len(self._all_models))
         self._all_placed = False
