@@ -174,7 +174,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     output.mend_standard_streams()
     if arguments is None:
         arguments = sys.argv[1:]
-    code = run(arguments)
+    try:
+        code = run(arguments)
+    except KeyboardInterrupt as second:  # while the first one was being answered
+        code = output.exit_code(second)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # everything is done: nothing is left to interrupt
     # The interpreter waits for its threads: an abandoned minibatch, kernels being compiled, a DNS
