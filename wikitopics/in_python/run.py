@@ -48,7 +48,7 @@ from wikitopics.in_python.words import (
 from wikitopics.session import control
 from wikitopics.session.advance import followed
 from wikitopics.session.control import InMemoryTexts
-from wikitopics.session.errors import BadUsage, NoSession, SessionError, SessionInUse
+from wikitopics.session.errors import BadUsage, NoSession, Say, SessionError, SessionInUse
 from wikitopics.session.options import HELD_OUT, NO_SNIPPETS, ON_END, PASSES, REPLICAS, SEED
 from wikitopics.session.paths import DEFAULT_SESSION, session_name
 from wikitopics.session.records import KNOWN_ID
@@ -225,11 +225,11 @@ def train(
     labels = labels_of(parts.texts, parts.ids, path_of_same_texts)
     ids_are_given = parts.ids is not None
     index, notes = kept_index(labels, of_ids=ids_are_given)
-    ids_to_keep = parts.ids
-    if not ids_are_given and labels is not None:
-        ids_to_keep = map(str, labels)  # a missing label becomes text, too, such as "nan"
-    documents_given = texts_given(given, notes.append, words, counter)
-    arguments = {"texts": documents_given, "titles": parts.titles, "ids": ids_to_keep}
+    arguments = {
+        "texts": texts_given(given, notes.append, words, counter),
+        "titles": parts.titles,
+        "ids": _ids_to_keep(parts.ids, labels),
+    }
     trainer = owner(path)
     if trainer is not None:
         raise in_use(path, trainer.pid)
@@ -256,35 +256,22 @@ def train(
                     markup_is_noticed=markup is None and not has_tokens,
                     ids_are_titles=ids_are_titles,
                 )
-                with following(wanted=progress) as advance:
-                    taken = followed(documents, "texts read", 0, advance)
+                with _followed(documents, "texts read", 0, progress) as taken:
                     number = files.write_texts(descriptor, taken)
-            if isinstance(to_hold_out, float):
-                # A share is of the first texts: a session to which texts are added has its number.
-                adds = add and not is_new
-                to_hold_out = None if adds else max(1, round(to_hold_out * number))
-            if to_hold_out is not None:
-                request = request.giving(held_out=HELD_OUT.convert(to_hold_out))
-            if has_tokens:
-                proses = partial(kept_texts, files.texts)
-            else:
-                # What was written to the file of texts has been looked at.
-                tell = silently if rows is None else notes.append
-                proses = partial(
-                    file_documents,
-                    request[TEXTS],
-                    tell,
-                    request.get(COLUMN),
-                    markup=markup or "text",
-                )
+            n_held_out = _number_to_hold_out(to_hold_out, number, adds=add and not is_new)
+            if n_held_out is not None:
+                request = request.giving(held_out=HELD_OUT.convert(n_held_out))
+            # What was written to the file of texts has been looked at.
+            tell = silently if rows is None else notes.append
+            proses = _proses(request, files, markup, tell, has_tokens=has_tokens)
             # An existing session has its words. They are chosen again only if an argument says how,
             # to be compared with the session's.
             usual = usual_recipe(digits=False, tokens=has_tokens)
             chooses_words = is_new or lang is not None or recipe != usual
             if words is None and chooses_words:
-                with following(wanted=progress) as advance:
-                    what = "texts read for the vocabulary"
-                    words = words_built(followed(proses(), what, number, advance), recipe)
+                what = "texts read for the vocabulary"
+                with _followed(proses(), what, number, progress) as taken:
+                    words = words_built(taken, recipe)
                 request = request.giving(vocab=files.write(files.words, words.lines))
             if is_new and words is not None:
                 sizes = known_words(words, proses())
@@ -304,12 +291,7 @@ def train(
                 with suppress(NoSession):
                     control.remove(path, texts=False)
             skipped_before = 0 if is_new else skipped_by_id(path)
-            command = ["train", "--session", str(path), *_arguments(request, files)]
-            # Ctrl+C waits until the trainer is in `started`, and can be ended.
-            with acting_later() as signals:
-                process = control.start_trainer(path, command, [descriptor])
-                started.append(process)
-                _stop_if_terminated(process, signals)
+            process = _start(path, request, files, descriptor, started)
             # An existing session has its index, and its choices have been told.
             requested = settings if is_new else None
             index_to_store = index if is_new else None
@@ -343,6 +325,72 @@ def vary_topics(
     if find_spec("pandas") is None:  # better now than after training
         raise ValueError(NOTEBOOK.needed("vary_topics"))
     return train(texts, session, topics=topics, **options).compare()
+
+
+def _ids_to_keep(ids: Iterable[object] | None, labels: Any) -> Iterable[object] | None:
+    """The ids that were given, otherwise the index of the texts; None without either.
+
+    ``labels``: the result of `labels_of`.
+    """
+    if ids is None and labels is not None:
+        return map(str, labels)  # a missing label becomes text, too, such as "nan"
+    return ids
+
+
+@contextmanager
+def _followed(items: Iterable[T], what: str, total: int, wanted: bool) -> Iterator[Iterator[T]]:
+    """Yield the items. A progress bar counts those that are taken, if one is wanted; ``what`` and
+    ``total`` are as for `Advance`."""
+    with following(wanted=wanted) as advance:
+        yield followed(items, what, total, advance)
+
+
+def _number_to_hold_out(wanted: int | float | None, number: int, *, adds: bool) -> int | None:
+    """How many of this many texts to hold out; None: as many as by default. ``wanted``: the result
+    of `_given_held_out`.
+
+    A share is of the first texts: a session to which texts are added has its number.
+    """
+    if not isinstance(wanted, float):
+        return wanted
+    return None if adds else max(1, round(wanted * number))
+
+
+def _proses(
+    request: TrainRequest,
+    files: InMemoryTexts,
+    markup: Markup | None,
+    tell: Say,
+    *,
+    has_tokens: bool,
+) -> Callable[[], Iterator[str]]:
+    """A function that reads the texts for the trainer, without markup, as often as it is called."""
+    if has_tokens:
+        return partial(kept_texts, files.texts)
+    return partial(
+        file_documents,
+        request[TEXTS],
+        tell,
+        request.get(COLUMN),
+        markup=markup or "text",
+    )
+
+
+def _start(
+    path: Path,
+    request: TrainRequest,
+    files: InMemoryTexts,
+    descriptor: int,
+    started: list[subprocess.Popen[bytes]],
+) -> subprocess.Popen[bytes]:
+    """Start the trainer, which keeps the file of texts open. Ctrl+C waits until it is in
+    ``started``, and can be ended."""
+    command = ["train", "--session", str(path), *_arguments(request, files)]
+    with acting_later() as signals:
+        process = control.start_trainer(path, command, [descriptor])
+        started.append(process)
+        _stop_if_terminated(process, signals)
+    return process
 
 
 def _wait(
