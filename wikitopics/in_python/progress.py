@@ -12,6 +12,7 @@ from wikitopics.in_python.parameters import in_python
 from wikitopics.session.errors import SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.paths import session_name
+from wikitopics.session.records import Status
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.training.remarks import chosen_by_size
@@ -50,7 +51,6 @@ def progress_bar(
                 now = reader.status()
                 if now.committed_at < began:  # nothing has been saved since this training began
                     return
-                passes = 1 if now.added else now.passes  # added texts are read once
                 is_first_time = bar.total is None
                 if is_first_time:
                     bar.bar_format = BAR
@@ -61,22 +61,29 @@ def progress_bar(
                         # Notebooks show what is on standard error as if it were an error.
                         bar.write(in_python(chosen), file=sys.stdout)
                     bar.reset(DONE)
-                facts = [f"{now.documents:,} texts learnt"]
-                facts += [
-                    f"{model.name}={model.perplexity:,.0f}"
-                    for model in now.models
-                    if model.perplexity
-                ]
-                if now.time_left:
-                    facts.append(now.time_left)
-                label = name
-                if now.in_last_reading:
-                    label = f"{name}, last reading"
-                elif passes > 1:
-                    label = f"{name}, pass {now.pass_} of {passes}"
-                bar.set_description(label, refresh=False)
-                bar.set_postfix_str(", ".join(facts), refresh=False)
+                bar.set_description(_label(name, now), refresh=False)
+                bar.set_postfix_str(", ".join(_facts(now)), refresh=False)
                 bar.n = round((now.lap or 0) * DONE)
                 bar.refresh()
 
         yield show
+
+
+def _label(name: str, now: Status) -> str:
+    """What stands before the bar of the session of this name: which reading goes on, of several."""
+    if now.in_last_reading:
+        return f"{name}, last reading"
+    passes = 1 if now.added else now.passes  # added texts are read once
+    if passes > 1:
+        return f"{name}, pass {now.pass_} of {passes}"
+    return name
+
+
+def _facts(now: Status) -> Iterator[str]:
+    """What stands after the bar."""
+    yield f"{now.documents:,} texts learnt"
+    for model in now.models:
+        if model.perplexity:
+            yield f"{model.name}={model.perplexity:,.0f}"
+    if now.time_left:
+        yield now.time_left

@@ -147,15 +147,12 @@ def lines_of_texts(
                     )
                 text = row["texts"]
                 title = cell(row.get("titles"))
-                external_id = cell(row.get("ids"))
+                label = _label_in(row.get("ids"), number)
                 if text and text.strip():
                     with_text += 1
-                label = None if external_id is None else str(external_id)
+                if label in seen:
+                    repeated += 1
                 if label is not None:
-                    if len(label.encode(errors="surrogatepass")) > LONGEST_ID:
-                        raise ValueError(f"ids: number {number - 1} is over {LONGEST_ID:,} bytes")
-                    if label in seen:
-                        repeated += 1
                     seen.add(label)
                 if title is not None:
                     called = str(title)
@@ -179,3 +176,15 @@ def lines_of_texts(
     if not markup_is_noticed:
         return read()
     return noticing(read(), lambda document: document["text"] or "", tell)
+
+
+def _label_in(value: object, number: int) -> str | None:
+    """The id in a cell of the text of this number, from 1; None for a cell without one. Raises
+    ValueError for an id that is too long."""
+    external_id = cell(value)
+    if external_id is None:
+        return None
+    label = str(external_id)
+    if len(label.encode(errors="surrogatepass")) > LONGEST_ID:
+        raise ValueError(f"ids: number {number - 1} is over {LONGEST_ID:,} bytes")
+    return label
