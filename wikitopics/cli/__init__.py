@@ -34,7 +34,7 @@ _COMMANDS = {
     "compare": "compare",
     "export": "export",
     "report": "export",
-    "vocab": "export",
+    "vocab": "vocab",
     "sessions": "sessions",
     "stop": "sessions",
     "pause": "sessions",
