@@ -5,7 +5,7 @@ It is synchronous and has no clock: its actions depend only on the articles fed,
 interrupted and resumed run does exactly what an uninterrupted one does. Times are passed in.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,13 +67,8 @@ class Stream:
         self.settings: Settings = store.settings()
         self.progress: Progress = store.progress()
         self.article_limit = article_limit
-        self._all_models = []
+        self._all_models = _stored_models(store, self.settings[REPLICAS])
         """The models, then their first replicas, then their second ones, and so on."""
-        for replica in range(1 + self.settings[REPLICAS]):
-            for stored in store.model_statuses():
-                state = store.model_state(stored.name, replica)
-                model = load_model(state, stored, len(store.vocabulary()))
-                self._all_models.append(model)
         n_models = len(self.settings.models)
         self.models = self._all_models[:n_models]
         replicas = [self._all_models[n_models + place :: n_models] for place in range(n_models)]
@@ -325,10 +320,7 @@ class Stream:
         # Read before anything slow: an abandoned step must not use the store during a commit.
         old = self.renewal.beside(size)
         fresh = self._account.take(min(size, self.progress.pending))
-        again = fresh[:0]
-        seqs_again = np.empty(0, np.int64)
-        if size > len(fresh):
-            seqs_again, again = self._reread(size - len(fresh), fresh)
+        seqs_again, again = self._reread(size - len(fresh), fresh)
         batch = Block.concatenate([part for part in (fresh, again) if len(part)])
         passes_left = None
         if not len(fresh):
@@ -337,31 +329,55 @@ class Stream:
             model.passes_left = passes_left
             model.rereads_later = self.passes > 1 and passes_left is None
         thetas = self._learn(batch)
+        self._record_fresh(fresh, thetas)
+        if len(again):
+            self._record_again(seqs_again, again, [theta[len(fresh) :] for theta in thetas])
+        before = self.progress.articles
+        self._count(batch, len(again))
+        if old is not None:
+            self.renewal.replace_topics(old, self._changes)
+        self._plan_for_articles(before, ends_pass, rereads=len(again) > 0)
+        self._keep_points(before, measures, elapsed_seconds)
+        return len(batch)
+
+    def _record_fresh(self, fresh: Block, thetas: Sequence[NDArray[np.float32]]) -> None:
+        """Keep what the models made of articles that were read for the first time: ``thetas``
+        begin with their proportions."""
         if len(fresh):
             topics = stored_topics(self.settings, [theta[: len(fresh)] for theta in thetas])
             self._changes.articles.append((fresh, "trained", topics))
             self._word_counts.add(fresh)
-        if len(again):
-            # A minibatch may read a small collection several times: the last result for each
-            # document counts.
-            _, last_places_from_end = np.unique(seqs_again[::-1], return_index=True)
-            last = len(again) - 1 - last_places_from_end
-            latest = [theta[len(fresh) :][last] for theta in thetas]
-            topics = stored_topics(self.settings, latest)
-            self._changes.again.append((seqs_again[last].tolist(), again.take(last), topics))
         self._curves.reference.add(fresh, self._changes)
+
+    def _record_again(
+        self, seqs: NDArray[np.int64], again: Block, thetas: Sequence[NDArray[np.float32]]
+    ) -> None:
+        """Keep what the models made of articles that were read again, which have these numbers.
+
+        A minibatch may read a small collection several times: the last result for each document
+        counts.
+        """
+        _, last_places_from_end = np.unique(seqs[::-1], return_index=True)
+        last = len(again) - 1 - last_places_from_end
+        topics = stored_topics(self.settings, [theta[last] for theta in thetas])
+        self._changes.again.append((seqs[last].tolist(), again.take(last), topics))
+
+    def _count(self, batch: Block, n_again: int) -> None:
+        """Count a minibatch that has been learnt, of whose articles some were read again."""
         progress = self.progress
-        before = progress.articles
         progress.articles += len(batch)
-        progress.again += len(again)
-        progress.crawled += len(again)
+        progress.again += n_again
+        progress.crawled += n_again
         progress.tokens += int(batch.counts.sum())
         progress.minibatches += 1
         self.dirty = True
         self._learnt = True
-        if old is not None:
-            self.renewal.replace_topics(old, self._changes)
-        if len(again):
+
+    def _plan_for_articles(self, before: int, ends_pass: bool, *, rereads: bool) -> None:
+        """Note which articles are to be inferred again or dropped from now on, after a minibatch
+        that began after ``before`` articles."""
+        progress = self.progress
+        if rereads:
             progress.renew_from = None  # learning all of them again includes this
             progress.lap = progress.articles / progress.documents / self.renewal.readings
         elif schedule.renewal_due(before, progress.articles):
@@ -370,6 +386,13 @@ class Stream:
             self._changes.drops_articles = True
         if schedule.drop_due(before, progress.articles):
             self._changes.drops_articles = True
+
+    def _keep_points(
+        self, before: int, measures: bool, elapsed_seconds: Callable[[], float]
+    ) -> None:
+        """Keep the topics and measure the models if that is due after a minibatch that began after
+        ``before`` articles."""
+        progress = self.progress
         is_due = schedule.snapshot_due(self._curves.kept_at, before, progress.articles)
         for number in self._started_over:
             self._charting.forget(number, progress.articles, self._changes)
@@ -379,7 +402,6 @@ class Stream:
             self._curves.keep_topics(progress.articles, self._changes, self._started_over)
         if measures:
             self._measure(elapsed_seconds())
-        return len(batch)
 
     def _learn(self, batch: Block) -> list[NDArray[np.float32]]:
         """Teach each model these articles; returns their topic proportions in each, (n, K)."""
@@ -498,6 +520,8 @@ class Stream:
     def _reread(self, number: int, rest: Block) -> tuple[NDArray[np.int64], Block]:
         """The next documents of a later pass, and their numbers. ``rest``: the last of the first
         pass."""
+        if not number:
+            return np.empty(0, np.int64), rest[:0]
         progress = self.progress
         if self._passes is None:
             words = int(self._word_counts.counts.sum() + rest.counts.sum())
@@ -511,3 +535,14 @@ class Stream:
         held_out = self._account.measured_on()
         if held_out is not None:
             self._curves.measure(held_out, self.progress, elapsed_seconds, self._changes)
+
+
+def _stored_models(store: SessionWriter, n_replicas: int) -> list[OnlineModel]:
+    """The models of a session as of its last commit, then their first replicas, and so on."""
+    n_words = len(store.vocabulary())
+    models = []
+    for replica in range(1 + n_replicas):
+        for stored in store.model_statuses():
+            state = store.model_state(stored.name, replica)
+            models.append(load_model(state, stored, n_words))
+    return models
