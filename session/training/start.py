@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
+from wikitopics.crawler.source import SourceKind
 from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage, Say
 from wikitopics.session.options import ARTICLES, HELD_OUT, HOURS, MAX_MB, THREADS
@@ -156,14 +157,9 @@ async def run(
         }
         reason = await Monitor(plan.path, training_run, report, say, run_options).follow()
         if isinstance(stream, Stream) and reason == FINISHED:
-            limit = stream.article_limit
-            progress = stream.progress
-            limit_reached = limit is not None and progress.articles >= limit
-            if progress.documents >= LEAST or limit_reached:
+            lack = _lack(stream, plan.kind)
+            if lack is None:
                 say(ended(stream))
-            else:
-                read = progress.documents + progress.held_out + progress.skipped
-                lack = too_few(stream.settings, plan.kind, read, progress.held_out, progress.skips)
     seconds = time.monotonic() - began
     if isinstance(stream, VocabularyBuild) and reason == FINISHED:
         _obey(signals)
@@ -177,6 +173,17 @@ async def run(
             await asyncio.to_thread(remove_database, plan.path)
         raise lack
     return reason, limits.less(seconds, source.feed.activity.bytes_read)
+
+
+def _lack(stream: Stream, kind: SourceKind) -> BadUsage | None:
+    """The error if a stream has finished with too few documents; None if it had enough."""
+    progress = stream.progress
+    limit = stream.article_limit
+    limit_reached = limit is not None and progress.articles >= limit
+    if progress.documents >= LEAST or limit_reached:
+        return None
+    read = progress.documents + progress.held_out + progress.skipped
+    return too_few(stream.settings, kind, read, progress.held_out, progress.skips)
 
 
 @contextlib.asynccontextmanager

@@ -69,11 +69,12 @@ def time_left(
     """
     if left <= 0 or len(times) <= FEWEST:
         return None
-    course = np.asarray(times), np.asarray(done)
+    moments = np.asarray(times)
+    course = (moments, np.asarray(done))
     # Nothing new is no news before it is overdue.
     newest = times[-1]
-    start = _start(course[0], newest, RECENT)
-    usual_step = (newest - start) / int(np.count_nonzero(course[0] > start))
+    start = _start(moments, newest, RECENT)
+    usual_step = (newest - start) / int(np.count_nonzero(moments > start))
     end = max(newest, now - usual_step)
     recent = _mean_pace(course, end, RECENT)
     usual = _mean_pace(course, end, LONG)
@@ -169,7 +170,8 @@ class TimeLeft:
         known = min(EARLIER, seconds)
         for goal, done in earlier.items():
             if known > 0 and done > 0:
-                marks = self._marks[goal] = Marks()
+                marks = Marks()
+                self._marks[goal] = marks
                 for number in range(FEWEST + 1):
                     before = known * (FEWEST - number) / FEWEST
                     marks.add(-before, done - done * before / seconds)
