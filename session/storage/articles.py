@@ -317,7 +317,8 @@ class ArticleReader(SnippetReader):
         Raises `Damaged` if the session does not have all of them."""
         for start in range(0, len(seqs), _AT_ONCE):
             some = seqs[start : start + _AT_ONCE].tolist()
-            first, last = some[0], some[-1]
+            first = some[0]
+            last = some[-1]
             if last - first == len(some) - 1:
                 columns = self._columns("WHERE seq BETWEEN ? AND ? ORDER BY seq", [first, last])
             else:
@@ -342,11 +343,9 @@ class ArticleReader(SnippetReader):
         """(numbers, page ids, ids in their own collection, titles) of all articles in the order of
         the stream, many at a time. Texts are empty unless they are wanted, and ids where there is
         none."""
-        columns = {
-            "page_id": int,
-            "ifnull(id, '')" if ids else "'' AS id": Text,
-            f"{_TITLE} AS title" if titles else "'' AS title": Text,
-        }
+        id_column = "ifnull(id, '')" if ids else "'' AS id"
+        title_column = f"{_TITLE} AS title" if titles else "'' AS title"
+        columns = {"page_id": int, id_column: Text, title_column: Text}
         which = "role = 0" if trained_only else "true"
         seqs: list[int] = []
         page_ids: list[int] = []

@@ -138,7 +138,9 @@ class Block:
         """A block of these pages; ``counted``: for each page the ids of its words, and their
         counts."""
         nothing = np.empty(0, np.int32)
-        has_ids = bool(pages) and pages[0].id is not None
+        ids = None
+        if pages and pages[0].id is not None:
+            ids = tuple(page.id or "" for page in pages)
         return Block(
             np.array([page.page_id for page in pages], np.int64),
             np.array([page.revision_id for page in pages], np.int64),
@@ -146,7 +148,7 @@ class Block:
             from_zero([len(word_ids) for word_ids, _ in counted]),
             np.concatenate([nothing, *(word_ids for word_ids, _ in counted)]),
             np.concatenate([nothing, *(counts for _, counts in counted)]),
-            tuple(page.id or "" for page in pages) if has_ids else None,
+            ids,
             snippets,
             lexicon,
         )
@@ -263,16 +265,6 @@ class Block:
                 numbers.setdefault(word, len(numbers))
             numbered = [part if part.lexicon is None else part.over(numbers) for part in parts]
             return replace(Block.concatenate(numbered), lexicon=tuple(numbers))
-        ids: list[str] | None = None
-        if any(part.ids is not None for part in parts):
-            ids = []
-            for part in parts:
-                ids += part.ids or [""] * len(part)  # an empty part may lack ids
-        snippets: list[str] | None = None
-        if any(part.snippets is not None for part in parts):
-            snippets = []
-            for part in parts:
-                snippets += part.snippets or [""] * len(part)
         lengths = [np.diff(part.indptr) for part in parts]
         return Block(
             np.concatenate([part.page_ids for part in parts]),
@@ -281,10 +273,23 @@ class Block:
             from_zero(np.concatenate(lengths)),
             np.concatenate([part.word_ids for part in parts]),
             np.concatenate([part.counts for part in parts]),
-            None if ids is None else tuple(ids),
-            None if snippets is None else tuple(snippets),
+            _one_column([part.ids for part in parts], parts),
+            _one_column([part.snippets for part in parts], parts),
             unread=frozenset().union(*(part.unread for part in parts)),
         )
+
+
+def _one_column(
+    columns: Sequence[tuple[str, ...] | None], parts: Sequence[Block]
+) -> tuple[str, ...] | None:
+    """The columns of several parts, one after another, with "" for the articles of a part that
+    lacks its column, as an empty one may; None if all lack it."""
+    if all(column is None for column in columns):
+        return None
+    texts: list[str] = []
+    for column, part in zip(columns, parts, strict=True):
+        texts += column or [""] * len(part)
+    return tuple(texts)
 
 
 def from_zero(lengths: ArrayLike) -> NDArray[np.int64]:

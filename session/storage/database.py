@@ -283,7 +283,8 @@ def as_session_error(error: sqlite3.Error, path: Path) -> SessionError:
     if "not a database" in text:
         return NotASession(f"{path} is damaged or not a session: not an SQLite file")
     if _DAMAGE.search(text):
-        return Damaged(text if text.isascii() and text.isprintable() else "text that is not UTF-8")
+        is_plain = text.isascii() and text.isprintable()
+        return Damaged(text if is_plain else "text that is not UTF-8")
     if "disk is full" in text:
         return DiskFull(f"the disk is full: {path}")
     folder = Path(os.path.realpath(path)).parent

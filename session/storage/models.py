@@ -219,13 +219,16 @@ def model_row(
     Raises `SessionError` for a model that no session can store."""
     check_size(state, model.n_topics, model.n_words)
     scalars, arrays = pack_state(state)
+    packed_meetings = None
+    if meetings is not None:
+        packed_meetings = meetings.sums.tobytes()
     return {
         "scalars": scalars,
         "arrays": arrays,
         "topics_in_use": model.topics_in_use(),
         "updates": model.updates,
         "rho": float(model.rho),
-        "meetings": None if meetings is None else meetings.sums.tobytes(),
+        "meetings": packed_meetings,
     }
 
 

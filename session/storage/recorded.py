@@ -323,7 +323,8 @@ class RecordedReader(ArticleReader):
         leading: dict[int, list[tuple[int, float]]] = {}
         # The block that was read last holds the articles from ``first`` to before ``stop``.
         block: Proportions | None = None
-        first = stop = 0
+        first = 0
+        stop = 0
         for seq in sorted(seqs):
             if not first <= seq < stop:
                 rows = self.select("blocks", BLOCK, last_up_to_it, [seq])

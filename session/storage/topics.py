@@ -428,6 +428,9 @@ def insert_snapshots(db: sqlite3.Connection, snapshots: Iterable[TopWords]) -> N
     for snapshot in snapshots:
         ids, probabilities = snapshot.leading
         shown_ids, shown_probabilities = snapshot.shown
+        found = None
+        if snapshot.found is not None:
+            found = snapshot.found.tobytes()
         row = [
             snapshot.model,
             snapshot.articles,
@@ -436,7 +439,7 @@ def insert_snapshots(db: sqlite3.Connection, snapshots: Iterable[TopWords]) -> N
             snapshot.shares.tobytes(),
             shown_ids.tobytes(),
             shown_probabilities.tobytes(),
-            None if snapshot.found is None else snapshot.found.tobytes(),
+            found,
         ]
         db.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
