@@ -257,18 +257,23 @@ def map_contents(
         rows = known(len(placed))
         topic_map = atlas(reader, model)
         parts = list(_parts(reader, placed, rows, snippets=snippets, advance=advance))
+        page_ids = chain.from_iterable(part.page_ids for part in parts)
+        typical = chain.from_iterable(part.typical for part in parts)
+        beginnings = None
+        if snippets:
+            beginnings = list(chain.from_iterable(part.snippets for part in parts))
         return MapContents(
             session=reader.path.stem,
             several=len(reader.models()) > 1,
             settings=reader.settings(),
             map=placed,
             rows=rows,
-            page_ids=np.fromiter(chain.from_iterable(part.page_ids for part in parts), np.int64),
-            titles=[title for part in parts for title in part.titles],
-            revisions=[revision for part in parts for revision in part.revisions],
-            ids=[id for part in parts for id in part.ids],
-            snippets=[snippet for part in parts for snippet in part.snippets] if snippets else None,
-            typical=np.fromiter(chain.from_iterable(part.typical for part in parts), np.float32),
+            page_ids=np.fromiter(page_ids, np.int64),
+            titles=list(chain.from_iterable(part.titles for part in parts)),
+            revisions=list(chain.from_iterable(part.revisions for part in parts)),
+            ids=list(chain.from_iterable(part.ids for part in parts)),
+            snippets=beginnings,
+            typical=np.fromiter(typical, np.float32),
             topics=reader.topics(model, SHOWN_WORDS),
             areas=topic_map.areas if topic_map else (),
         )

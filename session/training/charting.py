@@ -87,9 +87,11 @@ class Charting:
         self._all_threads = Threads(threads)
         for number, spec in enumerate(self._models):
             stored = store.layouts(spec.name)
-            self._layouts.append(stored[0] if stored else None)
-            if stored and stored[0].places is None:
-                self._begin(number, stored[0], stored[1] if len(stored) > 1 else None)
+            newest = stored[0] if stored else None
+            before = stored[1] if len(stored) > 1 else None
+            self._layouts.append(newest)
+            if newest is not None and newest.places is None:
+                self._begin(number, newest, before)
 
     def ask(self) -> None:
         """Have landmarks chosen anew as soon as possible."""
@@ -127,7 +129,8 @@ class Charting:
             else:
                 # In a later pass, most stored proportions are of the topics before they started
                 # over until the documents have been read again.
-                since = max(newest, self._restarted[number] if progress.again else 0)
+                restarted = self._restarted[number] if progress.again else 0
+                since = max(newest, restarted)
                 wanted_from = articles if self._asked else last_doubling(articles)
                 is_due = since < wanted_from
             if is_due and self._topic_places(number) is not None:

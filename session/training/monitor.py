@@ -190,9 +190,10 @@ class Monitor:
             lambda: self._call(partial(writer.event, "info", f"the trainer ended: {reason}")),
             lambda: self._call(partial(writer.end, self._number, reason, articles)),
         )
+        # The error that ended the heartbeat may keep it from writing, but not from closing.
+        harmless: type[Exception] = SessionError if _death(beating) is None else Exception
         for step in steps:
-            # The error that ended the heartbeat may keep it from writing, but not from closing.
-            with contextlib.suppress(SessionError if _death(beating) is None else Exception):
+            with contextlib.suppress(harmless):
                 await step()
         await self._call(writer.close)
 

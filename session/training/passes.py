@@ -107,7 +107,8 @@ class Passes:
         for row in rows:
             first, articles = self._rows[row]
             is_rest = len(self._rest) > 0 and row == len(self._rows) - 1
-            parts.append(self._rest if is_rest else self._store.counted_documents(first, articles))
+            part = self._rest if is_rest else self._store.counted_documents(first, articles)
+            parts.append(part)
             seqs.append(first + np.arange(articles))
         self._block = Block.concatenate(parts)
         self._seqs = np.concatenate(seqs)

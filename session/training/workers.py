@@ -175,12 +175,14 @@ def main() -> None:
     # Unbuffered: what the pipe cannot take is dropped; a buffer would raise BlockingIOError in the
     # job.
     unbuffered = open(2, "wb", buffering=0, closefd=False)  # noqa: SIM115 (stays open)
-    sys.stdout = sys.stderr = io.TextIOWrapper(
+    printed = io.TextIOWrapper(
         unbuffered,
         "utf-8",
         "backslashreplace",
         write_through=True,
     )
+    sys.stdout = printed
+    sys.stderr = printed
     jobs = sys.stdin.buffer
     with answers, contextlib.suppress(EOFError):  # the parent has ended
         initializer, args, kwargs = pickle.load(jobs)  # noqa: S301 (from our own parent, like all of them)
