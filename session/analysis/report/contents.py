@@ -6,8 +6,7 @@ bounded.
 
 import platform
 import time
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import PurePath
@@ -289,15 +288,7 @@ def _model(
     moments = spread(reader.snapshots(name), PAST_MOMENTS)
     past_words = list(reader.words_at(name, moments))
     events = [event for event in reader.topic_events() if event.model == name]
-    events_of: dict[int, list[TopicEvent]] = defaultdict(list)
-    for event in events:
-        if event.event == "started_over":
-            for row in rows:
-                events_of[row.topic].append(event)
-            continue
-        events_of[event.topic].append(event)
-        if event.other is not None and event.other != event.topic:
-            events_of[event.other].append(event)
+    events_of = _by_topic(events, status.topics)
     articles_of = articles_of_each(
         reader, name, [row.topic for row in shown[:most_topics]], ARTICLES
     )
@@ -323,11 +314,6 @@ def _model(
             events=events_of[row.topic],
         )
         advance("topics read", len(topics), min(len(shown), most_topics))
-    groups = []
-    for area, topics_of_area in in_drawing_order(tree, topic_map.areas):
-        listed = [topics[topic] for topic in topics_of_area if topic in topics]
-        if listed:
-            groups.append((replace(area, name=_told(area.name)), listed))
     articles_on_map = None
     if not why_no_map(reader, name):
         articles_on_map = map_contents(reader, name, rows_drawn, snippets=snippets, advance=advance)
@@ -347,11 +333,37 @@ def _model(
         tree=[
             branch for branch in tree if branch.number in topics or branch.number >= status.topics
         ],
-        groups=groups,
+        groups=_groups(topics, tree, topic_map.areas),
         by_words=topic_map.by_words,
         events=events,
         articles=articles_on_map,
     )
+
+
+def _by_topic(events: Sequence[TopicEvent], n_topics: int) -> list[list[TopicEvent]]:
+    """The events of each topic, in their order; when all start over, that is one of each."""
+    events_of: list[list[TopicEvent]] = [[] for _ in range(n_topics)]
+    for event in events:
+        if event.event == "started_over":
+            for of_topic in events_of:
+                of_topic.append(event)
+            continue
+        events_of[event.topic].append(event)
+        if event.other is not None and event.other != event.topic:
+            events_of[event.other].append(event)
+    return events_of
+
+
+def _groups(
+    topics: Mapping[int, ReportTopic], tree: Sequence[Branch], all_areas: Sequence[Area]
+) -> list[tuple[Area, Sequence[ReportTopic]]]:
+    """The areas of these topics, by number, and the topics of each, in the order of the tree."""
+    groups: list[tuple[Area, Sequence[ReportTopic]]] = []
+    for area, topics_of_area in in_drawing_order(tree, all_areas):
+        listed = [topics[topic] for topic in topics_of_area if topic in topics]
+        if listed:
+            groups.append((replace(area, name=_told(area.name)), listed))
+    return groups
 
 
 def _article(article: Article, topic: int, painter: Painter | None) -> ReportArticle:
