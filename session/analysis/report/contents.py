@@ -6,7 +6,7 @@ bounded.
 
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import PurePath
@@ -191,11 +191,7 @@ class ReportModel:
             listed = [topic for topic in topics_of_area if topic.row.topic in kept]
             if listed:
                 groups.append((area, listed))
-        tree = [
-            branch
-            for branch in self.tree
-            if branch.number in kept or branch.number >= self.status.topics
-        ]
+        tree = _branches(self.tree, kept, self.status.topics)
         return replace(self, topics=topics, tree=tree, groups=groups)
 
 
@@ -289,12 +285,11 @@ def _model(
     past_words = list(reader.words_at(name, moments))
     events = [event for event in reader.topic_events() if event.model == name]
     events_of = _by_topic(events, status.topics)
-    articles_of = articles_of_each(
-        reader, name, [row.topic for row in shown[:most_topics]], ARTICLES
-    )
+    listed = shown[:most_topics]
+    articles_of = articles_of_each(reader, name, [row.topic for row in listed], ARTICLES)
     painter = Painter(reader, name) if snippets and reader.has_snippets() else None
     topics: dict[int, ReportTopic] = {}
-    for row in shown[:most_topics]:
+    for row in listed:
         articles = [_article(article, row.topic, painter) for article in articles_of[row.topic]]
         topics[row.topic] = ReportTopic(
             anchor=f"{anchor}-{row.topic}",
@@ -313,7 +308,7 @@ def _model(
             articles=articles,
             events=events_of[row.topic],
         )
-        advance("topics read", len(topics), min(len(shown), most_topics))
+        advance("topics read", len(topics), len(listed))
     articles_on_map = None
     if not why_no_map(reader, name):
         articles_on_map = map_contents(reader, name, rows_drawn, snippets=snippets, advance=advance)
@@ -329,10 +324,8 @@ def _model(
         distinct=distinct_words(newest),
         found=mean_found(rows),
         repeats=repeats_in_words(reader, name),
-        found_legend=found_legend(row.found for row in shown[:most_topics]),
-        tree=[
-            branch for branch in tree if branch.number in topics or branch.number >= status.topics
-        ],
+        found_legend=found_legend(row.found for row in listed),
+        tree=_branches(tree, topics, status.topics),
         groups=_groups(topics, tree, topic_map.areas),
         by_words=topic_map.by_words,
         events=events,
@@ -352,6 +345,11 @@ def _by_topic(events: Sequence[TopicEvent], n_topics: int) -> list[list[TopicEve
         if event.other is not None and event.other != event.topic:
             events_of[event.other].append(event)
     return events_of
+
+
+def _branches(tree: Sequence[Branch], topics: Collection[int], n_topics: int) -> list[Branch]:
+    """The branches of these topics and all groups, whose numbers follow those of all topics."""
+    return [branch for branch in tree if branch.number in topics or branch.number >= n_topics]
 
 
 def _groups(
@@ -453,7 +451,8 @@ def _metrics(
 
 def sound(curve: Curve) -> Curve:
     """The part of the curve that can be drawn over articles, with at most `CURVE_POINTS` points."""
-    known = np.flatnonzero((np.abs(curve.values) <= LARGEST_DRAWN) & (curve.articles > 0))
+    can_be_drawn = (np.abs(curve.values) <= LARGEST_DRAWN) & (curve.articles > 0)
+    known = np.flatnonzero(can_be_drawn)
     points = spread(curve.articles[known].astype(int).tolist(), CURVE_POINTS)
     kept = known[np.searchsorted(curve.articles[known], points)]
     return Curve(curve.articles[kept], curve.tokens[kept], curve.seconds[kept], curve.values[kept])

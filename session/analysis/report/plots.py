@@ -440,8 +440,8 @@ def draw_curves(axes: Axes | None, curves: Mapping[str, Curve], noun: str) -> Ax
     axes.set(xscale="log", yscale="log")
     leave_grid(axes)
     low, high = axes.get_xlim()
-    subs = (1, 2, 5) if high / low < 200 else (1,)
-    axes.xaxis.set_major_locator(LogLocator(10, subs=subs, numticks=12))
+    labelled = (1, 2, 5) if high / low < 200 else (1,)  # of each power of ten
+    axes.xaxis.set_major_locator(LogLocator(10, subs=labelled, numticks=12))
     axes.yaxis.set_major_locator(LogLocator(10, subs=(1, 1.5, 2, 3, 5, 7), numticks=12))
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_minor_locator(NullLocator())
