@@ -1,5 +1,6 @@
 """`topics`, also to name and hide them, and `history`."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from wikitopics.session.analysis.inference import WordOrder
     from wikitopics.session.records import TopicRow
     from wikitopics.session.storage.reader import SessionReader
+
 TOPICS_OF_AREA = 3
 """How many topics are listed for each area."""
 NAMING_TITLES = 10
@@ -145,7 +147,7 @@ def _list(
     from wikitopics.model.online import IN_USE
     from wikitopics.session.analysis.inference import top_words
     from wikitopics.session.analysis.quality import coherence_remark, coherences, repeats_in_words
-    from wikitopics.session.wording import APART, found_legend, found_sign, in_line
+    from wikitopics.session.wording import found_legend
 
     with reader.one_moment():
         rows = sorted(reader.topics(model), key=lambda row: -row.share)
@@ -158,26 +160,9 @@ def _list(
         titles = reader.titles_about(model, [row.topic for row in shown])
     if not rows:
         say(NO_TOPICS)
-    labels = [f"{row.name} (hidden)" if row.hidden else row.name for row in shown]
     legend = found_legend(row.found for row in shown)
-    has_signs = bool(legend)
-    head, *padded_names = column(labels, "name")
-    lines = [in_line(word for word, _ in words[row.topic]) for row in shown]
-    words_head, *padded_words = column(lines, "words")
-    table = []
-    for row, name, topic_words in zip(shown, padded_names, padded_words, strict=True):
-        coherence = npmi[row.topic]
-        npmi_text = "" if coherence is None else f"{coherence:.2f}"
-        start = f"{row.topic:5} {row.share:6.1%} {100 * row.change:+6.2f} {npmi_text:>6}  "
-        if has_signs:
-            start += f"{found_sign(row.found):1} "
-        table.append((f"{start}{name}  {topic_words}", APART.join(titles[row.topic])))
     if shown:
-        start = "topic  share  trend   npmi  "
-        if has_signs:
-            start += "  "
-        table.insert(0, (f"{start}{head}  {words_head}", "titles"))
-        put_table(table, indent=len(start))
+        _put_topics(shown, words, npmi, titles, has_signs=bool(legend))
     if not every:
         _say_left_out(len(rows) - len(in_use), len(rows), "not in use")
         _say_left_out(len(in_use) - len(shown), len(rows), "hidden")
@@ -187,6 +172,36 @@ def _list(
         say(repeated)
     if rows and remark:
         say(remark)
+
+
+def _put_topics(
+    rows: Sequence["TopicRow"],
+    words: Sequence[Sequence[tuple[str, float]]],
+    npmi: Sequence[float | None],
+    titles: Mapping[int, Sequence[str]],
+    *,
+    has_signs: bool,
+) -> None:
+    """Print a table of these topics. ``words`` and ``npmi``: of all topics, by number;
+    ``has_signs``: whether a sign says which topics come back."""
+    from wikitopics.session.wording import APART, found_sign, in_line
+
+    names = [f"{row.name} (hidden)" if row.hidden else row.name for row in rows]
+    name_head, *padded_names = column(names, "name")
+    lines = [in_line(word for word, _ in words[row.topic]) for row in rows]
+    words_head, *padded_words = column(lines, "words")
+    head = "topic  share  trend   npmi  "
+    if has_signs:
+        head += "  "
+    table = [(f"{head}{name_head}  {words_head}", "titles")]
+    for row, name, topic_words in zip(rows, padded_names, padded_words, strict=True):
+        coherence = npmi[row.topic]
+        npmi_text = "" if coherence is None else f"{coherence:.2f}"
+        start = f"{row.topic:5} {row.share:6.1%} {100 * row.change:+6.2f} {npmi_text:>6}  "
+        if has_signs:
+            start += f"{found_sign(row.found):1} "
+        table.append((f"{start}{name}  {topic_words}", APART.join(titles[row.topic])))
+    put_table(table, indent=len(head))
 
 
 def _say_left_out(left_out: int, topics: int, why: str) -> None:
