@@ -21,12 +21,9 @@ def open_own(path: Path, flags: int, *, mode: int = 0o600) -> int:
             raise OSError(errno.ELOOP, "a symbolic link, not a regular file; remove it") from None
         raise
     status = os.fstat(descriptor)
-    if stat.S_ISREG(status.st_mode) and status.st_nlink <= 1:
+    is_regular = stat.S_ISREG(status.st_mode)
+    if is_regular and status.st_nlink <= 1:
         return descriptor
     os.close(descriptor)
-    what = (
-        "a file with more than one hard link"
-        if stat.S_ISREG(status.st_mode)
-        else "not a regular file"
-    )
+    what = "a file with more than one hard link" if is_regular else "not a regular file"
     raise OSError(errno.EINVAL, f"{what}; remove it")

@@ -4,8 +4,6 @@ import unicodedata
 
 _KEEP = frozenset("\u200c\u200d")
 """Joiners: Persian and Indic titles are misspelt without them, and they are harmless."""
-
-
 _SOFT_HYPHEN = "\u00ad"
 """Where a word may be broken; within a line, nothing."""
 

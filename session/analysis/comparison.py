@@ -160,14 +160,11 @@ def compare(readers: Sequence[SessionReader], advance: Advance = unseen) -> Comp
     best, nats_of_best = scored[0]
     models = []
     for compared, nats in scored:
-        error = completion.standard_error(nats, nats_of_best)
-        models.append(
-            replace(
-                compared,
-                difference=compared.log_likelihood - best.log_likelihood,
-                standard_error=error if np.isfinite(error) else None,
-            )
-        )
+        difference = compared.log_likelihood - best.log_likelihood
+        error: float | None = completion.standard_error(nats, nats_of_best)
+        if not np.isfinite(error):
+            error = None
+        models.append(replace(compared, difference=difference, standard_error=error))
     return Comparison(len(block), models, remarks)
 
 

@@ -241,7 +241,8 @@ def documents(
         have_ids = _have_ids(reader)
         names = [*texts, "id"] if have_ids else texts
         labels = _labels(reader, names, advance=advance) if names else None
-        rows, places, index = _rows(reader, page_ids, labels if have_ids else None)
+        labels_with_ids = labels if have_ids else None
+        rows, places, index = _rows(reader, page_ids, labels_with_ids)
         topics = described_topics(reader, model)
     # The place -1 is that of a document without proportions.
     largest = np.append(largest, -1)[places]
@@ -250,7 +251,9 @@ def documents(
     if labels is not None:
         for name in texts:
             found[name] = labels.of_pages(name, rows)
-    return found.set_axis(pd.Index(rows, name="page_id") if index is None else index)
+    if index is None:
+        index = pd.Index(rows, name="page_id")
+    return found.set_axis(index)
 
 
 def documents_of(
@@ -263,7 +266,8 @@ def documents_of(
     with reader.one_moment():
         if not described(reader.settings().source).own:
             return None
-        labels = _labels(reader, ["title", "id"] if titles else ["id"], advance=advance)
+        names = ["title", "id"] if titles else ["id"]
+        labels = _labels(reader, names, advance=advance)
         index = _restored(reader, labels.columns.pop("id"))
     documents = pd.DataFrame({"page_id": labels.page_ids, **labels.columns})
     return documents if index is None else documents.set_axis(index)

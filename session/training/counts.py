@@ -74,11 +74,11 @@ class Counts(SourceKind):
 
         path = Path(asked.get(COUNTS) or identity[COUNTS.name])
         file: CountsFile | KeptCounts
-        file = (
-            KeptCounts(path, words)
-            if is_sqlite(path)
-            else CountsFile(path, len(Vocabulary.from_lines(words, strict=False)), identity)
-        )
+        if is_sqlite(path):
+            file = KeptCounts(path, words)
+        else:
+            n_words = len(Vocabulary.from_lines(words, strict=False))
+            file = CountsFile(path, n_words, identity)
         if file.identity["checksum"] != identity.get("checksum", file.identity["checksum"]):
             file.close()
             raise BadUsage(f"--counts {path}: not the word counts that the session was made with")

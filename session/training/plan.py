@@ -62,10 +62,9 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
                 raise MissingKind("kind of source", settings.source)
             kind = sources.load(settings.source)
             sources.check_identity(kind, settings.source_options)
-            of_texts = isinstance(kind, PageKind)
-            requested = (
-                load_vocabulary(request[VOCAB], of_texts=of_texts) if VOCAB in request else None
-            )
+            requested = None
+            if VOCAB in request:
+                requested = load_vocabulary(request[VOCAB], of_texts=isinstance(kind, PageKind))
             progress = reader.progress()
             # A finished session may not have read its whole source: it is also finished once it has
             # read as many articles as --articles says. `lap` is the share that has been read.

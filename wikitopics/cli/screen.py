@@ -210,7 +210,8 @@ def contact_missing(path: Path, request: "TrainRequest") -> bool:
     if path.exists():
         with reading(path) as reader:
             settings = reader.settings()
-        kind, identity = sources.described(settings.source), settings.source_options
+        kind = sources.described(settings.source)
+        identity = settings.source_options
         sources.check_identity(kind, identity)
     else:
         kind = request.kind()
