@@ -222,7 +222,7 @@ def names_on_lands(
     topic_areas: NDArray[np.integer],
     boxes: Mapping[int, tuple[int, int]],
     taken: NDArray[np.bool_],
-    aspect: float = 1.0,
+    aspect: float,
 ) -> list[tuple[int, int, int]]:
     """The (area, row, column) of areas' names, each on the largest island of its area's articles,
     and on its other islands of several topics; none overlaps another or a cell that is taken.

@@ -355,9 +355,7 @@ class Found:
         return page.framed(page.found(self.counted(), topics, documents, self.sought.spans))
 
 
-def found_once(
-    reader: SessionReader, model: str, text: str, limit: int, advance: Advance = unseen
-) -> Found:
+def found_once(reader: SessionReader, model: str, text: str, limit: int, advance: Advance) -> Found:
     """What `find` returns, where nothing else will be sought: no other words are held.
 
     ``advance``: is told how many articles and texts have been read.

@@ -320,7 +320,7 @@ def format_of(table: Table, name: str | None) -> Format:
     return FORMATS[name]
 
 
-def written_to(path: Path, table: Table, named: str | None = None) -> Format:
+def written_to(path: Path, table: Table, named: str | None) -> Format:
     """The format of the file at ``path``: the one that is ``named``; otherwise that of the ending
     of the file's name; without an ending, the table's default one.
 

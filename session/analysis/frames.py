@@ -45,7 +45,7 @@ _SORTED_TOGETHER = 2**18
 
 
 def as_csr(
-    reader: SessionReader, model: str, *, held_out: bool = False, advance: Advance = unseen
+    reader: SessionReader, model: str, *, held_out: bool, advance: Advance
 ) -> "tuple[csr_array, NDArray[np.int64]]":
     """((D, K) float32, page ids of its rows) of the trained articles whose proportions are
     recorded; ``held_out``: including those held out. ``advance``: is told how many have been read.
@@ -81,9 +81,7 @@ def as_csr(
     return csr_array((values, topics, indptr), shape=(n, reader.spec(model).topics)), page_ids
 
 
-def as_frame(
-    reader: SessionReader, model: str, *, held_out: bool = False, advance: Advance = unseen
-) -> "DataFrame":
+def as_frame(reader: SessionReader, model: str, *, held_out: bool, advance: Advance) -> "DataFrame":
     """The result of `as_csr` as a table: a column for each topic, a row for each article.
 
     Of the user's own documents, every one that was read has a row, in the order of the input; the
@@ -141,7 +139,7 @@ def _labels(
     names: Sequence[str],
     *,
     trained_only: bool = False,
-    advance: Advance = unseen,
+    advance: Advance,
 ) -> _Labels:
     """Columns of all articles: ``names`` are some of `id`, `title` and `snippet`. ``advance``: is
     told how many articles have been read.
@@ -257,7 +255,7 @@ def documents(
 
 
 def documents_of(
-    reader: SessionReader, *, titles: bool = True, advance: Advance = unseen
+    reader: SessionReader, *, titles: bool = True, advance: Advance
 ) -> "DataFrame | None":
     """`page_id` and, with ``titles``, `title` of the user's own documents, with the rows and the
     index of `as_frame` (a plain one instead of page ids); None for other articles."""

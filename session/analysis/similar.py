@@ -272,10 +272,10 @@ class Recorded:
         reader: SessionReader,
         theta: NDArray[np.floating[Any]],
         limit: int,
-        counted: Counted | None = None,
-        without: int | None = None,
+        counted: Counted | None,
+        without: int | None,
         *,
-        asked: bool = False,
+        asked: bool,
     ) -> list[tuple[ArticleRow, float, list[tuple[int, float]]]]:
         """The articles most like a text with these proportions and words, without this page, with
         all that is stored of each: (article, likeness, its (topic, proportion), the largest

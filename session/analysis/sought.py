@@ -129,7 +129,7 @@ class Sought:
             groups.append((unit, ids))
         return tuple(groups)
 
-    def suggestion(self, titles: Sequence[str] = ()) -> str:
+    def suggestion(self, titles: Sequence[str]) -> str:
         """What may have been meant, for people: "did you mean 'engine'?"; "" for no idea."""
         of_titles = [title.casefold() for title in titles]
         known = [*self._vocabulary.words, *of_titles, *" ".join(of_titles).split()]

@@ -234,7 +234,7 @@ class RecordedReader(ArticleReader):
             before = after
         return Proportions.concatenate(parts)
 
-    def each_part(self, model: str, *, held_out: bool = False) -> Iterator[Proportions]:
+    def each_part(self, model: str, *, held_out: bool) -> Iterator[Proportions]:
         """The proportions of all `recorded_articles` in one model, in order, some blocks at a time:
         those of millions take gigabytes."""
         n_topics = self._topics(model)

@@ -259,7 +259,7 @@ class TopicReader(OpenedSession):
         )
         return max((at for (at,) in starts if as_of is None or at <= as_of), default=0)
 
-    def snapshots_since_start(self, model: str, as_of: int | None = None) -> list[int]:
+    def snapshots_since_start(self, model: str, as_of: int | None) -> list[int]:
         """`snapshots` since a model's topics last started over, which changes all at once: only
         these show how topics grew."""
         start = self.started_over_at(model, as_of)

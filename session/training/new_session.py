@@ -195,7 +195,7 @@ def feed_first_articles(store: SessionWriter, stream: Stream) -> None:
         stream.commit(stream.progress.elapsed_seconds, stream.progress.bytes_read)
 
 
-def other_language(settings: Settings, language: str, asked: str | None = None) -> str:
+def other_language(settings: Settings, language: str, asked: str | None) -> str:
     """The code of a source's ``language`` if another one is expected; otherwise "".
 
     The language that was ``asked`` for is expected; without ``asked``, the one that the name of the

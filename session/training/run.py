@@ -71,7 +71,7 @@ class Wait(NamedTuple):
     """Whether something went wrong: then ``what`` is a sentence, otherwise a noun phrase."""
 
 
-def commit_due(age: float, likely: float = 0.0) -> bool:
+def commit_due(age: float, likely: float) -> bool:
     """Whether to commit now; ``age``: seconds since the last commit, ``likely``: what the next step
     will take."""
     return age >= COMMIT_SECONDS or age + likely > LATEST_SECONDS

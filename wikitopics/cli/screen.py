@@ -127,7 +127,7 @@ BEGIN_SECONDS = 15.0
 """Seconds that a trainer may take from its start until it holds its session."""
 
 
-def attach(path: Path, notify: str | None = None) -> int:
+def attach(path: Path, notify: str | None) -> int:
     """Open the screen on a session that exists or that a trainer is about to create."""
     if not path.exists() and on_terminal() and not escapes.is_dumb():
         try:

@@ -227,7 +227,7 @@ def infer_rows(
     model: str,
     files: Sequence[str],
     names: "ColumnNames",
-    markup: "Markup | None" = None,
+    markup: "Markup | None",
 ) -> "Iterator[tuple[str, Page, Inferred]]":
     """(the file or folder, the row, what is inferred of it), in the order of the files. It is told
     how many rows are left out, since they have no text or are damaged, and, where nobody sees the
