@@ -44,10 +44,11 @@ from wikitopics.session.storage.snippets import snippet_of
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training import new_session, stream
 from wikitopics.session.training.blocks import PAGES_TOGETHER, CountedJob, Intake, count_job
-from wikitopics.session.training.opening import Opened, warm_up
+from wikitopics.session.training.opening import Opened
 from wikitopics.session.training.renewal import LastReading
 from wikitopics.session.training.run import COMMIT_SECONDS
 from wikitopics.session.training.stream import Stream
+from wikitopics.session.training.warming import warm_up
 from wikitopics.session.training.workers import Pool
 from wikitopics.vocab import Vocabulary
 

@@ -94,7 +94,7 @@ class HeldOut:
     ) -> dict[str, float]:
         """Every metric of the model, by name; the model does not change. ``reference``, ``before``,
         ``now`` and ``prequential`` are those of an `Evaluation`."""
-        # The model's own metrics come first, which shortens compiling: see `opening.warm_up`.
+        # The model's own metrics come first, which shortens compiling: see `warming.warm_up`.
         values: dict[str, float | None] = {**model.own_metrics(self._batch)}
         log_likelihood = self._completion.score(model)
         evaluation = Evaluation(model, reference, log_likelihood, before, now, prequential)

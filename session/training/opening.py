@@ -1,110 +1,26 @@
-"""Opening the source of a run, while the models' loops are compiled."""
+"""Opening the source of a run, while the models' kernels are compiled."""
 
 import asyncio
-import contextlib
 import math
 import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from wikitopics.compiled import nothing_kept
 from wikitopics.crawler.page import SourceInfo
 from wikitopics.crawler.source import Activity, Asked, Identity, PageKind, Source, SourceKind
 from wikitopics.extra import DASK
-from wikitopics.model import Minibatch, OnlineModel
-from wikitopics.model.allocation import DirichletAllocation
-from wikitopics.model.coherence import Occurrences
-from wikitopics.model.minibatch import Threads
-from wikitopics.model.relevance import RELEVANCE
 from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage, Say
 from wikitopics.session.options import CLUSTER
-from wikitopics.session.records import SNAPSHOT_WORDS
-from wikitopics.session.settings import ModelSpec, load_kind, new_model
+from wikitopics.session.settings import ModelSpec
 from wikitopics.session.training.blocks import Blocks, Intake, counting_workers
 from wikitopics.session.training.counts import Counts
 from wikitopics.session.training.counts_file import CountedBlocks
-from wikitopics.session.training.held_out import HeldOut
-from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied, Workers
+from wikitopics.session.training.warming import warm_up
+from wikitopics.session.training.workers import Pool
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import Rule
-
-# Compiling kernels, or loading them from their cache, while the source is still being contacted.
-#
-# Compiling takes seconds the first time after an installation, and the first articles take a second
-# or two to arrive. Doing both in parallel brings the first point of the curve sooner.
-
-WARM_UP_WORDS = 64
-WARM_UP_DOCUMENTS = 8
-
-
-def warm_up(specs: Sequence[ModelSpec]) -> None:
-    """Take models like those of ``specs`` through everything that a trainer does, then discard
-    them.
-
-    A process compiles one kernel at a time. After an installation, when all kernels have to be
-    compiled, another process compiles those for learning, and this one loads them.
-    """
-    if nothing_kept():
-        with Workers(1, bool, ()) as helper, contextlib.suppress(JobFailed, WorkerDied):
-            learnt = helper.submit(_learn, specs)
-            _measure(specs)
-            learnt.result()
-    _learn(specs)
-    _measure(specs)
-
-
-def _learn(specs: Sequence[ModelSpec]) -> None:
-    """Make models learn, and read their words."""
-    for spec in specs:
-        model = _like(spec)
-        model.learn(_documents())
-        model.top_words(SNAPSHOT_WORDS)
-        model.relevant_words(SNAPSHOT_WORDS, RELEVANCE)
-    _start_over(specs)
-
-
-def _measure(specs: Sequence[ModelSpec]) -> None:
-    """Measure models, for LDA beginning with what only measuring needs, and infer documents."""
-    documents = _documents()
-    held_out = HeldOut(documents, 0)
-    for spec in specs:
-        model = _like(spec)
-        held_out.measure(model, Occurrences(documents))
-        model.infer(documents)
-
-
-def _start_over(specs: Sequence[ModelSpec]) -> None:
-    """Find first topics, as some models do in the midst of learning, where compiling would halt
-    it."""
-    if any(issubclass(load_kind(spec.kind), DirichletAllocation) for spec in specs):
-        from wikitopics.model.rotation import first_topics
-
-        random = np.random.default_rng(0)
-        documents = _documents()
-        counts = random.integers(1, 9, len(documents.word_ids))
-        varied = Minibatch(documents.indptr, documents.word_ids, counts)
-        first_topics(varied, WARM_UP_WORDS, 2, random, Threads(1))
-
-
-def _like(spec: ModelSpec) -> OnlineModel:
-    """A small model, made from its state as in the trainer: the compiler may see other types
-    otherwise."""
-    new = new_model(spec, WARM_UP_WORDS, WARM_UP_DOCUMENTS, 0)
-    return type(new).from_state(new.state())
-
-
-def _documents() -> Minibatch:
-    """Documents for compiling the kernels: each has every word once."""
-    W = WARM_UP_WORDS
-    D = WARM_UP_DOCUMENTS
-    word_ids = np.tile(np.arange(W, dtype=np.int32), D)
-    indptr = np.arange(0, W * D + 1, W)
-    return Minibatch(indptr, word_ids, np.ones(W * D, np.int32))
-
 
 LONG_TO_OPEN = 2.0
 """Seconds after which it is said what an opening source is waiting for; an error that follows is

@@ -24,8 +24,8 @@ from wikitopics.model.coherence import Occurrences
 from wikitopics.model.relevance import RELEVANCE
 from wikitopics.session.records import SNAPSHOT_WORDS
 from wikitopics.session.request import TrainRequest
-from wikitopics.session.training.opening import warm_up
 from wikitopics.session.training.held_out import HeldOut
+from wikitopics.session.training.warming import warm_up
 
 def compiled():
     loaded = sys.modules.items()
@@ -63,7 +63,7 @@ def test_a_trainer_compiles_nothing_after_the_warm_up():
 FIRST_START = """
 from wikitopics.model.kernels import add_rows
 from wikitopics.session.request import TrainRequest
-from wikitopics.session.training.opening import warm_up
+from wikitopics.session.training.warming import warm_up
 
 warm_up(TrainRequest(model=("scvb0",)).specs())
 print(add_rows.stats.cache_misses.total(), add_rows.stats.cache_hits.total() > 0)
