@@ -238,7 +238,7 @@ def build(
     """
     from wikitopics.session.request import TrainRequest
     from wikitopics.session.storage.files import replacing
-    from wikitopics.session.training.vocabulary import file_documents
+    from wikitopics.session.training.vocabulary_texts import file_documents
     from wikitopics.vocab.building import BadDocuments, VocabularyRecipe, build_vocabulary
 
     language = language_of_texts(lang)
@@ -337,7 +337,7 @@ def _crawled(given: "TrainRequest", articles: int) -> Iterator[str]:
     """The prose of so many articles of the wiki that the request names, crawled as they are
     taken."""
     from wikitopics.session.config import with_contact
-    from wikitopics.session.training.vocabulary import crawled_documents
+    from wikitopics.session.training.vocabulary_texts import crawled_documents
 
     kind = Api()
     identity = given.identity(kind)

@@ -10,7 +10,7 @@ from tests.wikitopics.polyglot import SUBJECTS
 from wikitopics.crawler.dumps.kinds import DUMP, Dump
 from wikitopics.crawler.file_source import page_hash
 from wikitopics.crawler.source import Asked
-from wikitopics.session.training.vocabulary import file_documents
+from wikitopics.session.training.vocabulary_texts import file_documents
 
 WORDS = [
     "river",
@@ -280,7 +280,7 @@ def test_a_page_that_cannot_be_read_is_told_and_left_out(tmp_path, monkeypatch):
             raise ValueError("&#" + "9" * 5000)
         return page.title
 
-    monkeypatch.setattr("wikitopics.session.training.vocabulary.prose", choosy)
+    monkeypatch.setattr("wikitopics.session.training.vocabulary_texts.prose", choosy)
     told = []
     assert len([text for text in file_documents([str(path)], told.append) if text]) == 2
     (line,) = told

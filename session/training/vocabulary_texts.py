@@ -1,0 +1,132 @@
+"""The prose of files, dumps or a wiki, from which a vocabulary is built."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterator, Sequence
+from pathlib import Path
+
+from wikitopics.crawler.dumps.files import DumpFiles
+from wikitopics.crawler.http.rules import is_address
+from wikitopics.crawler.markup.texts import UNKNOWN, noticing, prose
+from wikitopics.crawler.page import Markup, Page, SourceInfo
+from wikitopics.crawler.source import Source, Stretch
+from wikitopics.crawler.texts.documents import TextFiles
+from wikitopics.crawler.texts.files import are_parquet, ending
+from wikitopics.crawler.texts.kinds import COLUMNS_HAVE_NAMES
+from wikitopics.crawler.texts.parquet import local_rows
+from wikitopics.crawler.texts.parquet_columns import ColumnNames
+from wikitopics.crawler.texts.records import Contents, Document, plain_texts
+from wikitopics.session.errors import BadUsage, Say, os_error_as
+from wikitopics.session.storage.files import open_input
+from wikitopics.session.training.blocks import skipped
+
+
+def file_documents(
+    paths: Sequence[str],
+    say: Say,
+    column: str | None = None,
+    markup: Markup = "text",
+    lines: bool = False,
+    header: bool = True,
+) -> Iterator[str]:
+    """The prose of dumps (``.xml`` in the name), of whatever ``--source texts`` reads, and of plain
+    text in files with other names.
+
+    What ``--source texts`` reads comes first, also documents that repeat an id. ``column``,
+    ``markup``, ``lines`` and ``header`` are as for `TextFiles`.
+    """
+    for path in paths:
+        if is_address(path):
+            raise BadUsage(f"{path}: download it first: a vocabulary is built from files")
+    texts = [path for path in paths if Path(path).is_dir() or ending(path) is not None]
+    rows = [path for path in texts if are_parquet([path])]
+    if rows and not header:
+        raise BadUsage(COLUMNS_HAVE_NAMES)
+    if rows:
+        yield from _row_documents(rows, say, column, markup)
+    others = [path for path in texts if path not in rows]
+    if others:
+        files = TextFiles(others, column, say, markup, lines, header=header, by_id=False)
+        for page, _ in files.first_reading(say):
+            if isinstance(page, Page):
+                yield _prose(page, say)
+    for path in paths:
+        if path not in texts:
+            if ".xml" in Path(path).name:
+                dump = DumpFiles([path], say)
+                pages = (page for page, _ in dump.read() if isinstance(page, Page))
+                yield from (_prose(page, say, dump.info) for page in pages)
+            else:
+                yield from _plain_documents(path, say, markup, lines)
+
+
+def _row_documents(
+    paths: Sequence[str], say: Say, column: str | None, markup: Markup
+) -> Iterator[str]:
+    """The prose of the rows of Parquet files."""
+    rows = local_rows(paths, ColumnNames(column, reads_ids=False), say)
+    pages = rows.pages(say, markup)
+    if markup == "text":
+        pages = noticing(pages, lambda page: page.text, say)
+    for page in pages:
+        yield _prose(page, say)
+
+
+def _plain_documents(path: str, say: Say, markup: Markup, lines: bool) -> Iterator[str]:
+    """The prose of a plain-text file of any name, or of a pipe."""
+    with os_error_as(path, BadUsage):
+        file = open_input(path, pipes=True)
+    with file:
+        contents = Contents(file, path, say=say)
+
+        def pages() -> Iterator[Page]:
+            for number, (record, line) in enumerate(plain_texts(contents, lines), 1):
+                if isinstance(record, Document):
+                    contents.without_document = 0  # bytes since the last document
+                    yield Page(number, path, 0, record.text, markup)
+                else:
+                    say(f"{path}, line {line:,}: {record.why}; skipped")
+
+        def plain_text(page: Page) -> str:
+            return page.text if markup == "text" else ""
+
+        for page in noticing(pages(), plain_text, say):
+            yield _prose(page, say)
+
+
+def _prose(page: Page, say: Say, info: SourceInfo = UNKNOWN) -> str:
+    """The prose of a page; none if it cannot be read, which is told."""
+    try:
+        return prose(page, info)
+    except Exception as error:  # noqa: BLE001 (whatever a hostile page makes the parsers do)
+        say(skipped(page, repr(error)[:200]))
+        return ""
+
+
+def crawled_documents(source: Source, articles: int, say: Say) -> Iterator[str]:
+    """The prose of (at most) the next ``articles`` articles of a source."""
+    with asyncio.Runner() as runner, contextlib.ExitStack() as opened:
+        opened.callback(lambda: runner.run(source.close()))
+        info = runner.run(source.open())
+        batches = source.batches(None)
+        opened.callback(lambda: runner.run(batches.aclose()))
+        done = 0
+        while done < articles:
+            pages = runner.run(_next(batches, info))
+            if pages is None:
+                break
+            for page in pages[: articles - done]:
+                yield _prose(page, say, info)
+            done += len(pages)
+
+
+async def _next(stretches: AsyncIterator[Stretch], info: SourceInfo) -> Sequence[Page] | None:
+    """The pages of the next stretch; None at the end of the source."""
+    stretch = await anext(stretches, None)
+    if stretch is None:
+        return None
+    pages: list[Page] = []
+    for make in stretch.jobs:
+        job = await make()
+        pages += [page for page in job.pages(info) if isinstance(page, Page)]
+    return pages
