@@ -51,50 +51,56 @@ def resolve(path: Path, request: TrainRequest) -> Plan:
     """
     request.cluster_address()  # raises if the address is wrong
     is_new = not os.path.exists(path)
-    adds = False
     if is_new:
         kind = request.kind()
         settings, vocabulary = new_settings(request, kind)
+        plan = Plan(path, request, settings, is_new, kind, vocabulary)
     else:
         with SessionReader(path) as reader:
-            settings = reader.settings()
-            if settings.source not in sources.names():
-                raise MissingKind("kind of source", settings.source)
-            kind = sources.load(settings.source)
-            sources.check_identity(kind, settings.source_options)
-            requested = None
-            if VOCAB in request:
-                requested = load_vocabulary(request[VOCAB], of_texts=isinstance(kind, PageKind))
-            progress = reader.progress()
-            # A finished session may not have read its whole source: it is also finished once it has
-            # read as many articles as --articles says. `lap` is the share that has been read.
-            has_read_all = progress.finished and progress.lap == 1
-            added = added_texts(request, settings) if has_read_all else None
-            if added is not None:
-                if settings[KEEP_ARTICLES] != "all":
-                    raise BadUsage(
-                        f"{TEXTS.flag}: this session did not record which documents it has read "
-                        f"({flag(KEEP_ARTICLES.name)} {settings[KEEP_ARTICLES]}), so none can be "
-                        "added"
-                    )
-                adds = True
-                options = {**added, BEFORE: reader.last_page_id()}
-                settings = replace(settings, source_options=options)
-                # The last page id comes from the session file, which may be damaged.
-                sources.check_identity(kind, settings.source_options)
-            try:
-                check_resumable(request, settings, requested, adds=adds)
-            except BadUsage as error:
-                if session_name(path) != DEFAULT_SESSION:
-                    raise
-                held = f"session {DEFAULT_SESSION} holds {reader.holdings()}"
-                told = f"{held} (`--session NAME` makes another)"
-                raise BadUsage(f"{told}. {error}") from None
-            vocabulary = Rule.parse(settings.rule) if settings.building else reader.counter()
-    rule = vocabulary if isinstance(vocabulary, Rule) else vocabulary.rule
-    remark = _remark_on_versions(rule) if isinstance(kind, PageKind) else ""
-    request = with_contact(request, kind, settings.source_options)
-    return Plan(path, request, settings, is_new, kind, vocabulary, adds, remark)
+            plan = _resumed(reader, request)
+    rule = plan.vocabulary if isinstance(plan.vocabulary, Rule) else plan.vocabulary.rule
+    remark = _remark_on_versions(rule) if isinstance(plan.kind, PageKind) else ""
+    with_users_contact = with_contact(request, plan.kind, plan.settings.source_options)
+    return replace(plan, request=with_users_contact, remark=remark)
+
+
+def _resumed(reader: SessionReader, request: TrainRequest) -> Plan:
+    """What the request means for an existing session, without the contact and the remark."""
+    settings = reader.settings()
+    if settings.source not in sources.names():
+        raise MissingKind("kind of source", settings.source)
+    kind = sources.load(settings.source)
+    sources.check_identity(kind, settings.source_options)
+    requested = None
+    if VOCAB in request:
+        requested = load_vocabulary(request[VOCAB], of_texts=isinstance(kind, PageKind))
+    progress = reader.progress()
+    # A finished session may not have read its whole source: it is also finished once it has read as
+    # many articles as --articles says. `lap` is the share that has been read.
+    has_read_all = progress.finished and progress.lap == 1
+    added = added_texts(request, settings) if has_read_all else None
+    adds = added is not None
+    if added is not None:
+        if settings[KEEP_ARTICLES] != "all":
+            raise BadUsage(
+                f"{TEXTS.flag}: this session did not record which documents it has read "
+                f"({flag(KEEP_ARTICLES.name)} {settings[KEEP_ARTICLES]}), so none can be added"
+            )
+        options = {**added, BEFORE: reader.last_page_id()}
+        settings = replace(settings, source_options=options)
+        # The last page id comes from the session file, which may be damaged.
+        sources.check_identity(kind, settings.source_options)
+    try:
+        check_resumable(request, settings, requested, adds=adds)
+    except BadUsage as error:
+        if session_name(reader.path) != DEFAULT_SESSION:
+            raise
+        held = f"session {DEFAULT_SESSION} holds {reader.holdings()}"
+        told = f"{held} (`--session NAME` makes another)"
+        raise BadUsage(f"{told}. {error}") from None
+    vocabulary: Vocabulary | Rule
+    vocabulary = Rule.parse(settings.rule) if settings.building else reader.counter()
+    return Plan(reader.path, request, settings, False, kind, vocabulary, adds)
 
 
 def _remark_on_versions(rule: Rule) -> str:

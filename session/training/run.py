@@ -243,11 +243,7 @@ class Run:
                     if arriving.done():
                         block = arriving.result()
                         arriving = None
-                        if block is None:
-                            self._judge_first_texts()
-                            stream.end_of_source()
-                        else:
-                            self._take(block)
+                        self._receive(block)
                 work = stream.work()
                 await self._commit_if(self.commits_before(work))
                 self._check_limits()
@@ -273,6 +269,14 @@ class Run:
         for block in blocks:
             self._take(block)
         await self.commit()
+
+    def _receive(self, block: Block | None) -> None:
+        """Take the next block; None: the source has ended."""
+        if block is None:
+            self._judge_first_texts()
+            self.stream.end_of_source()
+        else:
+            self._take(block)
 
     def _take(self, block: Block) -> None:
         self.stream.feed(block)
