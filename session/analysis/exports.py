@@ -440,8 +440,8 @@ def _proportions_of_blocks(request: ExportRequest) -> Iterator[Batch]:
                 models += [model] * n_topics
                 topics += stored_topics[begin:end]
                 values += stored_values[begin:end]
-                for name, column in others.items():
-                    column += [getattr(article, name)] * n_topics
+                for name in optional:
+                    others[name] += [getattr(article, name)] * n_topics
         yield (page_ids, titles, models, topics, values, *others.values())
         written += len(articles)
         request.advance(WRITTEN, written, n)

@@ -105,6 +105,13 @@ class _Words:
     title_ends: NDArray[np.int32]
     """(n,) the place after the last word of each title."""
 
+    @staticmethod
+    def of_lines(text: str, text_words: TextWords) -> "_Words":
+        """The words of `_folded_lines`."""
+        keys, ends = text_words.keys_of_lines(text)
+        starts = np.append(0, ends[1::2]).astype(np.int32)
+        return _Words(keys, starts, ends[::2].astype(np.int32))
+
     def with_words(self, sought: Sequence[int]) -> "_Rows":
         """See `TextIndex.with_words`."""
         last = len(self.keys) - len(sought) + 1
@@ -121,6 +128,21 @@ class _Words:
         in_title = ends <= self.title_ends[rows]
         found, counts = np.unique(rows[is_inside], return_counts=True)
         return found, counts, np.unique(rows[in_title])
+
+
+def _folded_lines(titles: Sequence[str], snippets: Sequence[str]) -> str:
+    """For each article a line with its title and one with its snippet, folded."""
+    lines: list[str] = []
+    for title, snippet in zip(titles, snippets, strict=True):
+        lines += [in_one_line(title), snippet]
+    return folded("\n".join(lines))
+
+
+def _title_lines(text: str) -> tuple[bytes, NDArray[np.int64]]:
+    """(of `_folded_lines` those with titles, each with its end; where each of them begins)"""
+    titles = ("\n".join(text.split("\n")[::2]) + "\n").encode()
+    line_ends = np.flatnonzero(np.frombuffer(titles, np.uint8) == ord("\n"))
+    return titles, np.append(0, line_ends[:-1] + 1)
 
 
 _Rows = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
@@ -176,16 +198,12 @@ class TextIndex:
         words = list(self._words)
         found = {keys: list(rows) for keys, rows in self._found.items()}
         for seqs, page_ids, titles, snippets in reader.texts_after(last):
-            lines: list[str] = []
-            for title, snippet in zip(titles, snippets, strict=True):
-                lines += [in_one_line(title), snippet]
-            text = folded("\n".join(lines))
-            keys, ends = self._text_words.keys_of_lines(text)
-            starts = np.append(0, ends[1::2]).astype(np.int32)
-            of_batch = _Words(keys, starts, ends[::2].astype(np.int32))
-            is_held = self._only is not None or (
-                n_searched == n and n_words + len(keys) <= MOST_HELD
-            )
+            text = _folded_lines(titles, snippets)
+            of_batch = _Words.of_lines(text, self._text_words)
+            lengths = np.diff(of_batch.starts)
+            n_of_batch = len(of_batch.keys)
+            have_room = n_searched == n and n_words + n_of_batch <= MOST_HELD
+            is_held = self._only is not None or have_room
             if is_held:
                 n_searched = n + len(seqs)
             if self._only is not None:
@@ -194,13 +212,12 @@ class TextIndex:
                     found.setdefault(sought, []).append((rows + n, counts, titled + n))
             elif is_held:
                 words.append((n, of_batch))
-                n_words += len(keys)
+                n_words += n_of_batch
             else:
-                starts = np.zeros_like(starts)  # as if they had no words
-            all_lengths.append(np.diff(starts))
-            of_titles = ("\n".join(text.split("\n")[::2]) + "\n").encode()
-            line_ends = np.flatnonzero(np.frombuffer(of_titles, np.uint8) == ord("\n"))
-            title_starts.append(n_bytes + np.append(0, line_ends[:-1] + 1))
+                lengths = np.zeros_like(lengths)  # as if they had no words
+            all_lengths.append(lengths)
+            of_titles, starts_of_titles = _title_lines(text)
+            title_starts.append(n_bytes + starts_of_titles)
             n_bytes += len(of_titles)
             all_titles.append(of_titles)
             all_seqs.append(np.array(seqs, np.int64))
