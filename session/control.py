@@ -29,7 +29,7 @@ from wikitopics.session.errors import (
 from wikitopics.session.naming import LONGEST_NAME, topic_name
 from wikitopics.session.paths import beside, is_at, log_file, no_session, session_folder
 from wikitopics.session.records import SNAPSHOT_WORDS, Status, TopicRow
-from wikitopics.session.sources import described, run_options
+from wikitopics.session.sources import kind_named, run_options
 from wikitopics.session.storage.database import is_ours, remove_database
 from wikitopics.session.storage.files import last_line, make_folder, replacing
 from wikitopics.session.storage.reader import SessionReader, check_alone
@@ -165,7 +165,7 @@ def _of_last_run(path: Path) -> Iterator[str]:
     line."""
     with suppress(NoSession), SessionReader(path) as reader:
         status = reader.status()
-        for option in run_options(described(status.source)):
+        for option in run_options(kind_named(status.source)):
             with suppress(KeyError, ValueError):  # another version may have taken other values
                 yield f"{option.flag}={option.check(status.activity.given[option.name])}"
 

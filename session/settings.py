@@ -22,7 +22,7 @@ from wikitopics.session.options import (
     PASSES,
     REPLICAS,
 )
-from wikitopics.session.sources import described
+from wikitopics.session.sources import kind_named
 
 if TYPE_CHECKING:
     import numpy as np
@@ -405,7 +405,7 @@ class Settings(OptionValues):
     @property
     def keeps_snippets(self) -> bool:
         """Whether the session keeps the beginnings of the user's own documents."""
-        is_own = described(self.source).own
+        is_own = kind_named(self.source).own
         return is_own and self[KEEP_ARTICLES] == "all" and not self[NO_SNIPPETS]
 
     def as_json(self) -> dict[str, Any]:

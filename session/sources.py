@@ -68,9 +68,9 @@ def run_options(kind: SourceKind) -> list[Option[Any]]:
 
 
 @cache
-def described(name: str) -> SourceKind:
-    """The kind of a stored session; a stand-in if it is not installed, which is enough for
-    reading."""
+def kind_named(name: str) -> SourceKind:
+    """The kind of this name, which a stored session has; a stand-in if it is not installed, which
+    is enough for reading."""
     try:
         return load(name)
     except BadUsage:
@@ -80,7 +80,7 @@ def described(name: str) -> SourceKind:
 def noun(source: str) -> str:
     """What people call the texts of this kind of source: "documents" where they are the user's
     own."""
-    return "documents" if described(source).own else "articles"
+    return "documents" if kind_named(source).own else "articles"
 
 
 def singular(nouns: str) -> str:

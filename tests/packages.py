@@ -94,7 +94,7 @@ class Package:
         """Forget what was imported of the package, and what was found out about it."""
         from wikitopics.session import sources
 
-        sources.described.cache_clear()
+        sources.kind_named.cache_clear()
         importlib.invalidate_caches()
         # Set first, so that what the test imports is forgotten at its end, too.
         monkeypatch.setitem(sys.modules, self.module, None)

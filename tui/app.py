@@ -441,7 +441,7 @@ class Wikitopics(Host):
         if previous is None or now is None or self.path not in self._trainers.paths():
             return False
         has_ended = now.status.state == "finished" and previous.status.state != "finished"
-        return has_ended and bool(sources.described(now.status.source).on_screen)
+        return has_ended and bool(sources.kind_named(now.status.source).on_screen)
 
     async def _do_next(self, action: str | None) -> None:
         if action:
@@ -627,7 +627,7 @@ def _freeze_first_objects() -> None:
 
 def _lacks_contact(session: SessionView) -> bool:
     """Whether the server requires a contact, and there is none. Raises SessionError."""
-    kind = sources.described(session.status.source)
+    kind = sources.kind_named(session.status.source)
     identity = session.settings.get("source_options")
     if not isinstance(identity, Mapping) or kind.fault(identity):
         return False  # the trainer reports what is wrong

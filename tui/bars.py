@@ -14,7 +14,7 @@ from textual.strip import Strip
 from textual.widgets import Input
 
 from wikitopics.session.records import Status
-from wikitopics.session.sources import described, singular, unit_noun
+from wikitopics.session.sources import kind_named, singular, unit_noun
 from wikitopics.tui.inks import Clickable, Drawn, Line, Part
 from wikitopics.tui.session_view import Replay
 from wikitopics.tui.terminal import bindings, table
@@ -55,7 +55,7 @@ def condition(status: Status) -> tuple[str, str, str]:
 
 def source_words(status: Status) -> str:
     """Where the articles come from; the embedded sample is never passed off as Wikipedia."""
-    return described(status.source).shown(visible(status.source_name))
+    return kind_named(status.source).shown(visible(status.source_name))
 
 
 def window_title(status: Status | None, session: Path, trouble: str = "") -> str:
@@ -134,7 +134,7 @@ def share_of(status: Status, source: str = "") -> str:
 
     The user's own documents, and those of several passes, are read again: of these, " done".
     """
-    if described(status.source).own or status.passes > 1:
+    if kind_named(status.source).own or status.passes > 1:
         return " done"
     return f" of {source} read" if source else " read"
 

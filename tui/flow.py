@@ -14,7 +14,7 @@ from wikitopics.session.escapes import visible
 from wikitopics.session.options import ARTICLES
 from wikitopics.session.paths import command
 from wikitopics.session.records import Flow, Status
-from wikitopics.session.sources import described, noun, singular, unit_noun
+from wikitopics.session.sources import kind_named, noun, singular, unit_noun
 from wikitopics.session.wording import age, starting_over
 from wikitopics.tui.bars import progress, share_of
 from wikitopics.tui.inks import Line, Part
@@ -38,7 +38,7 @@ NEAR = 0.9
 def has_server(status: Status) -> bool:
     """Whether its source asks a server for articles. A source of files has no latency, no rate
     limit, no throttling and no downloads."""
-    return described(status.source).asks_server or status.activity.requests > 0
+    return kind_named(status.source).asks_server or status.activity.requests > 0
 
 
 def pace(status: Status) -> str:
@@ -232,7 +232,7 @@ def troubles(status: Status, now: float) -> list[str]:
         troubles.append(words)
 
     if activity.throttled > 0:
-        server = "wiki" if described(status.source).asks_server else "server"
+        server = "wiki" if kind_named(status.source).asks_server else "server"
         words = f"the {server} asked us to wait {often(activity.throttled)}"
         add(activity.throttled, words, activity.throttled_at)
     retries = activity.retries - activity.throttled

@@ -138,7 +138,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
     def _fields(self, source: str) -> Iterator[Widget]:
         """Fields for the options of this kind of source, without those already present for
         another."""
-        for option in sources.described(source).options:
+        for option in sources.kind_named(source).options:
             if option.label and option.name not in self._options:
                 self._options[option.name] = option
                 yield self._field(option)
@@ -161,7 +161,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
 
     def _show_fields_of(self, source: str) -> None:
         """Show the fields that this source needs."""
-        kind = sources.described(source)
+        kind = sources.kind_named(source)
         names = {option.name for option in kind.options}
         for name in self._options:
             self.query(f".of-{name}").set(display=name in names)
@@ -172,7 +172,7 @@ class NewSession(Dialog[tuple[Path, TrainerProcess] | None]):
     def _show_default_topics(self) -> None:
         """Show the default number of topics in the fields left empty; kinds of other packages are
         loaded when chosen."""
-        source = sources.described(str(self.query_one("#source", Select).value))
+        source = sources.kind_named(str(self.query_one("#source", Select).value))
         for kind, topics, _ in model_choices():
             topics = str(source.model_defaults.get(TOPICS.name, topics))
             if not topics and self.query_one(f"#use-{kind}", Checkbox).value:

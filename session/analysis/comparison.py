@@ -28,7 +28,7 @@ from wikitopics.session.errors import BadUsage, Damaged, SessionError
 from wikitopics.session.options import SEED
 from wikitopics.session.paths import session_name
 from wikitopics.session.records import perplexity
-from wikitopics.session.sources import check_identity, described
+from wikitopics.session.sources import check_identity, kind_named
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.vocab.rules import Rule
@@ -96,7 +96,7 @@ class _Session:
 
     def __init__(self, reader: SessionReader) -> None:
         settings = reader.settings()
-        kind = described(settings.source)
+        kind = kind_named(settings.source)
         check_identity(kind, settings.source_options)
         self.reader = reader
         self.name = session_name(reader.path)

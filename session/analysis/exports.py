@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from wikitopics.session.advance import Advance, unseen
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.sources import described
+from wikitopics.session.sources import kind_named
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -389,7 +389,7 @@ def _least_proportions(request: ExportRequest) -> int:
 
 
 def _is_of_own_documents(request: ExportRequest) -> bool:
-    return described(request.reader.settings().source).own
+    return kind_named(request.reader.settings().source).own
 
 
 @table(

@@ -17,7 +17,7 @@ from wikitopics.session.analysis.described import described_topics
 from wikitopics.session.analysis.similar import TOPICS_READ
 from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.records import SHOWN_WORDS
-from wikitopics.session.sources import described
+from wikitopics.session.sources import kind_named
 from wikitopics.session.storage.block import from_zero
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.wording import APART, in_line
@@ -96,7 +96,7 @@ def as_frame(reader: SessionReader, model: str, *, held_out: bool, advance: Adva
         matrix, page_ids = as_csr(reader, model, held_out=held_out, advance=advance)
         labels = None
         if _have_ids(reader):
-            is_own = described(reader.settings().source).own
+            is_own = kind_named(reader.settings().source).own
             trained_only = not (is_own or held_out)
             labels = _labels(reader, ["id"], trained_only=trained_only, advance=advance)
         rows, places, index = _rows(reader, page_ids, labels)
@@ -190,7 +190,7 @@ def _newest(pages: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int
 def _have_ids(reader: SessionReader) -> bool:
     """Whether articles have ids of their own, or are the user's own documents, some of which may
     have ids."""
-    return described(reader.settings().source).own or reader.has_ids()
+    return kind_named(reader.settings().source).own or reader.has_ids()
 
 
 def _rows(
@@ -206,7 +206,7 @@ def _rows(
     places = np.arange(len(page_ids))
     if labels is None:
         return page_ids, places, None
-    if described(reader.settings().source).own:
+    if kind_named(reader.settings().source).own:
         places = pd.Index(page_ids).get_indexer(labels.page_ids)
         page_ids = labels.page_ids
     return page_ids, places, _restored(reader, labels.of_pages("id", page_ids))
@@ -262,7 +262,7 @@ def documents_of(
     import pandas as pd
 
     with reader.one_moment():
-        if not described(reader.settings().source).own:
+        if not kind_named(reader.settings().source).own:
             return None
         names = ["title", "id"] if titles else ["id"]
         labels = _labels(reader, names, advance=advance)

@@ -18,7 +18,7 @@ quotes or spaces."""
 def addresses(settings: Settings) -> Address:
     """The address of each article, as the kind of source gives it for a session with these
     settings."""
-    kind = sources.described(settings.source)
+    kind = sources.kind_named(settings.source)
     identity = settings.source_options
     is_valid = not kind.fault(identity)
 
@@ -36,6 +36,6 @@ def addresses(settings: Settings) -> Address:
 def licence_of(settings: Settings) -> Licence | None:
     """The licence of titles and word counts, as the kind of source states it; None if there is
     none, as for the user's own documents."""
-    kind = sources.described(settings.source)
+    kind = sources.kind_named(settings.source)
     identity = settings.source_options
     return None if kind.fault(identity) else kind.licence(identity)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from wikitopics.session.advance import Advance, unseen
 from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow
-from wikitopics.session.sources import described, noun, singular
+from wikitopics.session.sources import kind_named, noun, singular
 from wikitopics.session.storage.block import from_zero, gather
 from wikitopics.session.storage.proportions import Proportions
 from wikitopics.session.storage.reader import SessionReader
@@ -500,7 +500,7 @@ def not_found(reader: SessionReader, title: str, *, or_file: bool = False) -> Se
             continue
         if article.role == "skipped":
             why = "was skipped: its topic proportions are not recorded"
-        elif article.role == "held_out" and described(source).own:
+        elif article.role == "held_out" and kind_named(source).own:
             why = "is held out: it gets topic proportions when training ends"
         else:
             why = "was held out, not trained on: its topic proportions are not recorded"

@@ -27,7 +27,7 @@ from wikitopics.session.records import (
     TrainerActivity,
     per_hour,
 )
-from wikitopics.session.sources import described, noun
+from wikitopics.session.sources import kind_named, noun
 from wikitopics.session.storage.counts import CountsReader
 from wikitopics.session.storage.database import session_errors
 from wikitopics.session.storage.decoding import columns_of
@@ -107,7 +107,7 @@ class SessionReader(ModelReader, TopicReader, PlaceReader, SnippetReader, Counts
         """What the session holds, for people: "1,200 documents (reviews.csv)"."""
         status = self.status()
         source = self.settings().source
-        name = visible(described(source).shown(status.source_name))
+        name = visible(kind_named(source).shown(status.source_name))
         return f"{status.documents:,} {noun(source)} ({name})"
 
     def check_there(self) -> None:

@@ -94,7 +94,7 @@ class Monitor:
         progress = run.stream.progress
         settings = run.stream.settings
         self._passes = run.stream.passes
-        kind = sources.described(settings.source)
+        kind = sources.kind_named(settings.source)
         self._are_own = kind.own
         self._noun = sources.noun(settings.source)
         self._unit_noun = sources.unit_noun(settings.source, settings[PASSES])

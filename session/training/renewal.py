@@ -14,7 +14,7 @@ from wikitopics.session.errors import Damaged
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.records import Progress
 from wikitopics.session.settings import Settings
-from wikitopics.session.sources import described
+from wikitopics.session.sources import kind_named
 from wikitopics.session.storage.articles import ArticleTopics
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.writer import Changes, SessionWriter
@@ -62,7 +62,7 @@ class Renewal:
         self._progress = progress
         self._passes = passes
         self._settings = store.settings()
-        is_own = described(self._settings.source).own
+        is_own = kind_named(self._settings.source).own
         self._has_last_reading: bool = is_own and self._settings[KEEP_ARTICLES] != "none"
         """Whether the trained documents are read once more when all is learnt."""
         self._last_reading: LastReading | None = None

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from wikitopics.session.errors import NotNow
 from wikitopics.session.records import State
-from wikitopics.session.sources import described
+from wikitopics.session.sources import kind_named
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.writer import ControlRequest, SessionWriter
 from wikitopics.session.training.blocks import Blocks
@@ -192,7 +192,7 @@ class Run:
     async def train(self) -> None:
         """Train to the end; ``reason`` then says why. Everything fed is committed, even on an
         error."""
-        if described(self.stream.settings.source).own and not self.stream.progress.crawled:
+        if kind_named(self.stream.settings.source).own and not self.stream.progress.crawled:
             self._first_lengths = []
         seconds_left = max(0.0, self._limits.seconds - self.ran())
         loop = asyncio.get_running_loop()

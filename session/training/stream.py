@@ -458,7 +458,7 @@ class Stream:
         if self._curves.measured_at != articles:
             self._measure(elapsed_seconds)
         held_out = self._account.held_out
-        if sources.described(self.settings.source).own and len(held_out):
+        if sources.kind_named(self.settings.source).own and len(held_out):
             self._changes.held_out = (held_out, self.renewal.inferred(held_out))
         if self.progress.in_last_reading:
             self.progress.renew_from = None

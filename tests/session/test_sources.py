@@ -54,7 +54,7 @@ def test_a_kind_that_does_not_work_is_one_line_and_does_not_keep_from_reading(
     with pytest.raises(BadUsage, match=says) as caught:
         sources.load("notes")
     assert "\n" not in str(caught.value)
-    assert sources.described("notes").shown("my notes") == "my notes"
+    assert sources.kind_named("notes").shown("my notes") == "my notes"
 
 
 def test_a_source_that_does_not_exist():

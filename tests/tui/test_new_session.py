@@ -89,7 +89,7 @@ def test_wishes_that_make_no_sense_are_refused_in_one_line(entries, why):
 
 
 def test_a_form_says_nothing_of_the_command_line():
-    described = (option for name in sources.BUILT_IN for option in sources.described(name).options)
+    described = (option for name in sources.BUILT_IN for option in sources.kind_named(name).options)
     for option in (*described, *OWN_FIELDS, TOPICS):
         if option.label:
             assert not re.search("--|`|several times", option.help), option.name

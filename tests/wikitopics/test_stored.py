@@ -339,7 +339,7 @@ def test_proportions_are_a_table_by_id_and_top_words_by_topic(notes):
 
 def test_no_article_is_called_as_another_one(session, monkeypatch):
     of_others = Mock(own=False)
-    monkeypatch.setattr("wikitopics.session.analysis.frames.described", lambda source: of_others)
+    monkeypatch.setattr("wikitopics.session.analysis.frames.kind_named", lambda source: of_others)
     with contextlib.closing(sqlite3.connect(session.path)) as db, db:
         db.execute("UPDATE articles SET id = 'n' || page_id")
         (ids,) = zip(*db.execute("SELECT id FROM articles WHERE role < 2"), strict=True)

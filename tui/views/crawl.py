@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 from wikitopics.session.escapes import visible
 from wikitopics.session.records import Event, Status
-from wikitopics.session.sources import described
+from wikitopics.session.sources import kind_named
 from wikitopics.session.wording import age, skips_told
 from wikitopics.tui.axes import Floats, ago
 from wikitopics.tui.bars import condition, progress, share_of, source_words
@@ -199,7 +199,7 @@ def facts(session: SessionView) -> list[Fact]:
     if session.last_words and status.state != "finished":
         rows.append(("", f"its last message: {visible(session.last_words)}", "warn"))
     rows.append(("source", source_words(status), "strong"))
-    rows.append(("", described(status.source).remark, "muted"))
+    rows.append(("", kind_named(status.source).remark, "muted"))
 
     title = "now"
     for text, ink in standing(session):

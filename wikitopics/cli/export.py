@@ -13,7 +13,7 @@ from wikitopics.session.analysis import exports, formats
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.metrics import METRICS
 from wikitopics.session.paths import session_path
-from wikitopics.session.sources import described
+from wikitopics.session.sources import kind_named
 
 # `report`: the topics of a session as one page for a browser.
 
@@ -204,7 +204,7 @@ def export(
                 rows = formats.save(table, written_as, request, target)
             say(f"wrote {output}" if rows is None else f"wrote {output}: {rows:,} rows")
         if what == "articles" and not every:
-            are_the_users_own = described(reader.settings().source).own
+            are_the_users_own = kind_named(reader.settings().source).own
             if are_the_users_own:
                 say(f"{reader.status().held_out:,} held-out documents left out; --all writes them")
         if table.of_texts:

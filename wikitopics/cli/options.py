@@ -332,7 +332,7 @@ def setting_groups(source: str | None = None) -> Groups:
 
 
 def _source_names() -> list[str]:
-    return [name for name in sources.names() if not sources.described(name).command]
+    return [name for name in sources.names() if not sources.kind_named(name).command]
 
 
 def _source_in(args: Sequence[str]) -> str | None:

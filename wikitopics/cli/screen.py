@@ -210,7 +210,7 @@ def contact_missing(path: Path, request: "TrainRequest") -> bool:
     if path.exists():
         with reading(path) as reader:
             settings = reader.settings()
-        kind = sources.described(settings.source)
+        kind = sources.kind_named(settings.source)
         identity = settings.source_options
         sources.check_identity(kind, identity)
     else:

@@ -12,7 +12,7 @@ import click
 from wikitopics.cli import options, output
 from wikitopics.cli.options import Command, Group
 from wikitopics.session.paths import command, session_folder, session_path
-from wikitopics.session.sources import described, noun, singular, unit_noun
+from wikitopics.session.sources import kind_named, noun, singular, unit_noun
 from wikitopics.session.system import in_use, owner
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _state(now: "Status", path: Path) -> str:
         sentence = _STATES["hindered"]
     else:
         sentence = _STATES[now.state]
-    command_to_train = described(now.source).command or "train"
+    command_to_train = kind_named(now.source).command or "train"
     state = sentence.format(
         pid=now.pid,
         resume=command("resume", path),

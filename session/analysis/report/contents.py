@@ -50,7 +50,7 @@ from wikitopics.session.records import (
     TopWords,
 )
 from wikitopics.session.settings import Settings
-from wikitopics.session.sources import described, noun, singular, unit_noun
+from wikitopics.session.sources import kind_named, noun, singular, unit_noun
 from wikitopics.session.storage.database import VERSION
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.topics import at_even_ratios
@@ -209,7 +209,7 @@ def contents(
     with reader.one_moment():
         settings = reader.settings()
         status = reader.status()
-        kind = described(settings.source)
+        kind = kind_named(settings.source)
         places = [
             place for place, model in enumerate(status.models) if reader.snapshots(model.name)
         ]

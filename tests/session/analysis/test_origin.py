@@ -36,7 +36,7 @@ def test_a_damaged_session_gives_none(identity):
 )
 def test_what_is_no_address_is_not_handed_on(address, monkeypatch):
     odd = Mock(fault=lambda _: "", address=lambda *_: address)
-    monkeypatch.setattr(sources, "described", lambda name: odd)
+    monkeypatch.setattr(sources, "kind_named", lambda name: odd)
     assert addresses(SETTINGS)(ROW) is None
 
 
