@@ -290,23 +290,21 @@ def _check_no_snippets(request: ExportRequest) -> None:
         raise BadUsage("a picture of the map has no snippets")
 
 
-FORMATS = {
-    form.name: form
-    for form in (
-        Format("csv", "CSV", ending=".csv", stream=partial(_table, ","), bom=True),
-        Format("tsv", "TSV", ending=".tsv", stream=partial(_table, "\t"), bom=True),
-        Format("json", "JSON", ending=".json", stream=_json),
-        Format("parquet", "Parquet", ending=".parquet", stream=_parquet, binary=True),
-        Format("xlsx", "spreadsheet", ending=".xlsx", stream=xlsx, binary=True),
-        Format("html", "HTML page", ending=".html", stream=_html, binary=True),
-        Format("svg", "animated SVG", ending=".svg", stream=_svg, binary=True),
-        Format("png", "picture", ending=".png", stream=_png, binary=True),
-        Format("npz", "NumPy .npz", ending=".npz", stream=_npz, binary=True),
-        Format("gensim", "gensim LdaModel, a folder", ending="-gensim", folder=_write_gensim),
-        Format("ldavis", "LDAvis JSON", ending=".ldavis.json", stream=_ldavis),
-        Format("proxann", "ProxAnn, a folder", ending="-proxann", folder=_write_proxann),
-    )
-}
+_FORMATS = (
+    Format("csv", "CSV", ending=".csv", stream=partial(_table, ","), bom=True),
+    Format("tsv", "TSV", ending=".tsv", stream=partial(_table, "\t"), bom=True),
+    Format("json", "JSON", ending=".json", stream=_json),
+    Format("parquet", "Parquet", ending=".parquet", stream=_parquet, binary=True),
+    Format("xlsx", "spreadsheet", ending=".xlsx", stream=xlsx, binary=True),
+    Format("html", "HTML page", ending=".html", stream=_html, binary=True),
+    Format("svg", "animated SVG", ending=".svg", stream=_svg, binary=True),
+    Format("png", "picture", ending=".png", stream=_png, binary=True),
+    Format("npz", "NumPy .npz", ending=".npz", stream=_npz, binary=True),
+    Format("gensim", "gensim LdaModel, a folder", ending="-gensim", folder=_write_gensim),
+    Format("ldavis", "LDAvis JSON", ending=".ldavis.json", stream=_ldavis),
+    Format("proxann", "ProxAnn, a folder", ending="-proxann", folder=_write_proxann),
+)
+FORMATS = {form.name: form for form in _FORMATS}
 
 
 def format_of(table: Table, name: str | None) -> Format:

@@ -230,10 +230,11 @@ def _means(
     n = len(columns)
     numbers = [number for number, _, _ in columns]
     names = [name for _, name, _ in columns]
+    numbered = "area" if level == "areas" else "topic"
     return pd.DataFrame(
         {
             labels.name: labels.repeat(n),
-            "area" if level == "areas" else "topic": np.tile(numbers, len(labels)),
+            numbered: np.tile(numbers, len(labels)),
             "name": names * len(labels),
             "share": shares.ravel(),
             "standard_error": errors.ravel(),

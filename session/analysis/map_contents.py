@@ -108,15 +108,19 @@ class MapContents:
         # -1 chooses the last index, which no topic has.
         indices = np.full(len(self.topics) + 1, -1)
         indices[self._drawn] = np.arange(len(self._drawn))
+        two_largest = np.column_stack([self.map.topics[self.rows], self.map.second[self.rows]])
         snippets = self.snippets or [None] * len(self.rows)
+        addresses = self.addresses if any(self.addresses) else None
+        if colouring is not None:
+            colouring = colouring.of_rows(self.rows)
         articles = map_page.Articles(
             self.map.places[self.rows],
-            indices[np.column_stack([self.map.topics[self.rows], self.map.second[self.rows]])],
+            indices[two_largest],
             list(map(called, self.titles, snippets)),
-            self.addresses if any(self.addresses) else None,
+            addresses,
             self.snippets,
             typical=self.typical,
-            colouring=None if colouring is None else colouring.of_rows(self.rows),
+            colouring=colouring,
             of=len(self),
         )
         return map_page.map_page(

@@ -356,6 +356,11 @@ class Monitor:
         activity["waiting_until"] = wait.until
         activity["own_wait"] = source.own_wait and run.blocked is None
         left = self._left if run.state == "running" else None
+        seconds_left = None
+        seconds_left_range = None
+        if left is not None:
+            seconds_left = round(left.seconds, 1)
+            seconds_left_range = (round(left.low, 1), round(left.high, 1))
         activity["errors"] = tuple((error.at, error.text) for error in source.errors[-ERRORS:])
         return TrainerActivity(
             article_limit=stream.article_limit,
@@ -370,8 +375,8 @@ class Monitor:
             train_rate=run.learnt.of_steps(),
             queue=run.feed.queued + stream.progress.pending,
             unsaved=stream.dirty,
-            seconds_left=None if left is None else round(left.seconds, 1),
-            seconds_left_range=None if left is None else (round(left.low, 1), round(left.high, 1)),
+            seconds_left=seconds_left,
+            seconds_left_range=seconds_left_range,
             **activity,
         )
 

@@ -134,8 +134,10 @@ async def run(
     began = time.monotonic()
     lack: BadUsage | None = None
     async with contextlib.AsyncExitStack() as opened:
-        longest = max(limits.seconds, PROMPT_SECONDS)
-        end = asyncio.timeout(longest if math.isfinite(longest) else None)
+        longest: float | None = max(limits.seconds, PROMPT_SECONDS)
+        if not math.isfinite(longest):
+            longest = None
+        end = asyncio.timeout(longest)
         try:
             async with end:
                 store, stream, source = await opened.enter_async_context(open_session(plan, say))

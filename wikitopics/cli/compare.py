@@ -116,12 +116,11 @@ def lines_of(result: Comparison, noun: str) -> Iterator[str]:
     yield from map("  ".join, zip(*columns, strict=True))
     if of_one_session and vary_in_topics((model.kind, model.topics) for model in models):
         yield from _curve(models)
-    level = [
-        model.model if of_one_session else f"{model.model} of {model.session}"
-        for model in result.level()
-    ]
-    if level:
-        yield f"less than twice the error behind the best: {', '.join(level)}"
+    names = [model.model for model in result.level()]
+    if not of_one_session:
+        names = [f"{model.model} of {model.session}" for model in result.level()]
+    if names:
+        yield f"less than twice the error behind the best: {', '.join(names)}"
 
 
 def _cells(model: ComparedModel) -> dict[str, str]:

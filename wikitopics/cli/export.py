@@ -202,7 +202,8 @@ def export(
         else:
             with progress:
                 rows = formats.save(table, written_as, request, target)
-            say(f"wrote {output}" if rows is None else f"wrote {output}: {rows:,} rows")
+            written = "" if rows is None else f": {rows:,} rows"
+            say(f"wrote {output}{written}")
         if what == "articles" and not every:
             are_the_users_own = kind_named(reader.settings().source).own
             if are_the_users_own:

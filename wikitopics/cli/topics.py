@@ -376,11 +376,13 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
             with options.reading(path) as reader:
                 articles = reader.articles_about(chosen, row.topic, NAMING_TITLES)
             snippets = [article.snippet for article in articles]
+            if not any(snippets):
+                snippets = []
             question = {
                 "number": row.topic,
                 "words": [word for word, _ in row.words],
                 "titles": [article.title for article in articles],
-                "snippets": snippets if any(snippets) else [],
+                "snippets": snippets,
             }
             return suggested(path, command, question, signals)
 

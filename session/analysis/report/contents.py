@@ -222,6 +222,7 @@ def contents(
             for place in shown
         ]
         charts, left_out = _metrics(reader, status, shown)
+        between_words = APART if settings.rule == LINKS else " "
         return {
             "session": _told(reader.path.stem),
             "made_at": time.time(),  # seconds since the epoch, like all times here
@@ -233,7 +234,7 @@ def contents(
             "source_name": _told(kind.shown(settings.source_name)),
             "source_label": _told(kind.label),
             "licence": licence_of(settings),  # None if the documents are the user's own
-            "between": APART if settings.rule == LINKS else " ",
+            "between": between_words,
             "tokens": settings[TOKENS],
             "n_words": len(reader.vocabulary()),
             "models": models,
