@@ -110,14 +110,14 @@ class MapContents:
         indices[self._drawn] = np.arange(len(self._drawn))
         two_largest = np.column_stack([self.map.topics[self.rows], self.map.second[self.rows]])
         snippets = self.snippets or [None] * len(self.rows)
-        addresses = self.addresses if any(self.addresses) else None
+        known_addresses = self.addresses if any(self.addresses) else None
         if colouring is not None:
             colouring = colouring.of_rows(self.rows)
         articles = map_page.Articles(
             self.map.places[self.rows],
             indices[two_largest],
             list(map(called, self.titles, snippets)),
-            addresses,
+            known_addresses,
             self.snippets,
             typical=self.typical,
             colouring=colouring,
