@@ -213,8 +213,7 @@ def _means(
     for part in reader.each_part(model, held_out=True):
         codes = code_of[read : read + len(part)]
         read += len(part)
-        owners = np.repeat(np.arange(len(part)), part.lengths)
-        cells = owners * (len(columns) + 1) + column_of_topic[part.topics]
+        cells = part.owners() * (len(columns) + 1) + column_of_topic[part.topics]
         size = len(part) * (len(columns) + 1)
         summed = np.asarray(np.bincount(cells, part.values(), size), np.float64)
         values = summed.reshape(len(part), -1)[:, :-1]

@@ -97,10 +97,7 @@ def _write_documents(request: ExportRequest, folder: Path, tokens: "_Tokens") ->
             tokens_of = tokens.between(seqs[0], seqs[-1])
             shown = np.flatnonzero([bool(text) for text in texts])
             n_shown += len(shown)
-            of_part = np.zeros((len(part), K), np.float32)
-            owners = np.repeat(np.arange(len(part)), part.lengths)
-            of_part[owners, part.topics] = part.values()
-            of_shown = of_part[shown]
+            of_shown = part.dense(K)[shown]
             theta.write((of_shown / of_shown.sum(axis=1, keepdims=True)).tobytes())
             page_ids = articles.page_ids[rows[shown]].tolist()
             for row, page_id in zip(shown.tolist(), page_ids, strict=True):

@@ -210,7 +210,8 @@ class _Looking:
         lengths = [articles for _, articles in blocks]
         has_place = np.repeat(stored.layouts == layout, lengths)
         places = stored.places[has_place][-ON_MAP:]
-        topics = _largest(stored.proportions)[has_place][-ON_MAP:]
+        largest, _ = stored.proportions.two_largest(1)
+        topics = largest[has_place][-ON_MAP:]
         seqs = _seqs(blocks)[has_place][-ON_MAP:]
         found = self._chosen(seqs, aloneness(places, topics), topics, cycle)
         if found is None:
@@ -236,9 +237,7 @@ class _Looking:
             self._reader.proportions_of(self._model, first, articles) for first, articles in blocks
         ]
         newest = Proportions.concatenate(of_blocks)[-NEWEST:]
-        theta = np.zeros((len(newest), len(self._names)), np.float32)
-        owners = np.repeat(np.arange(len(newest)), newest.lengths)
-        theta[owners, newest.topics] = newest.values()
+        theta = newest.dense(len(self._names))
         theta /= theta.sum(axis=1, keepdims=True)
         return _seqs(blocks)[-NEWEST:], theta
 
@@ -274,17 +273,6 @@ class _Looking:
     def _part(self, topic: int, proportion: float) -> str:
         """A topic and its proportion: "41% navy"."""
         return f"{proportion:.0%} {self._name(topic)}"
-
-
-def _largest(proportions: Proportions) -> NDArray[np.int64]:
-    """(n,) the largest topic of each article, the first of several."""
-    values = proportions.values()
-    largest = np.maximum.reduceat(values, proportions.indptr()[:-1])
-    is_largest = values == np.repeat(largest, proportions.lengths)
-    owners = np.repeat(np.arange(len(proportions)), proportions.lengths)[is_largest]
-    topics = np.zeros(len(proportions), np.int64)
-    topics[owners[::-1]] = proportions.topics[is_largest][::-1]
-    return topics
 
 
 def _newest_of(blocks: Sequence[tuple[int, int]], least: int) -> Sequence[tuple[int, int]]:

@@ -57,6 +57,10 @@ class Proportions:
         """(n + 1,) where each article begins in the other two arrays."""
         return from_zero(self.lengths)
 
+    def owners(self) -> NDArray[np.int64]:
+        """The row of the article, parallel to ``topics``."""
+        return np.repeat(np.arange(len(self)), self.lengths)
+
     def values(self) -> NDArray[np.float32]:
         """The proportions, parallel to ``topics``. An article's sum is at most 1: some may not be
         stored."""
@@ -64,6 +68,12 @@ class Proportions:
         values /= _steps(self.roots.dtype)
         values *= values
         return values
+
+    def dense(self, n_topics: int) -> NDArray[np.float32]:
+        """(n, K) the proportions of all topics; 0 for those that are not stored."""
+        theta = np.zeros((len(self), n_topics), np.float32)
+        theta[self.owners(), self.topics] = self.values()
+        return theta
 
     def largest(self, row: int) -> list[tuple[int, float]]:
         """An article's (topic, proportion), the largest first."""
@@ -75,7 +85,7 @@ class Proportions:
         """((n,) the largest topic of each article, (n,) the next largest, if its proportion is at
         least so large; otherwise -1). Of equal ones, the first is the largest."""
         starts = self.indptr()[:-1]
-        owners = np.repeat(np.arange(len(self)), self.lengths)
+        owners = self.owners()
         roots = self.roots.astype(np.int32)
         firsts = _places_of_largest(roots, starts, owners)
         roots[firsts] = -1
