@@ -120,12 +120,10 @@ def arranged(
     n_rows, n_columns = shape
     taken = np.zeros(shape, np.bool_)
     corners: list[tuple[int, int] | None] = []
-    rows = np.arange(n_rows)[:, None]
-    columns = np.arange(n_columns)
     earlier = before or [None] * len(boxes)
     # Heights and widths for which there is no room: nor is there for anything at least as large.
     too_large = {(n_rows + 1, 1), (1, n_columns + 1)}
-    for (row, column), (height, width), corner in zip(centres, boxes, earlier, strict=True):
+    for centre, (height, width), corner in zip(centres, boxes, earlier, strict=True):
         if any(
             height >= least_height and width >= least_width
             for least_height, least_width in too_large
@@ -139,26 +137,38 @@ def arranged(
                 inside[:] = True
                 corners.append(corner)
                 continue
-        # How many cells are taken above and to the left of each corner of cells; from it, how many
-        # are taken within the box wherever it may lie.
-        summed = np.zeros((n_rows + 1, n_columns + 1), np.int32)
-        summed[1:, 1:] = taken.cumsum(axis=0, dtype=np.int32).cumsum(axis=1, dtype=np.int32)
-        up_to_right_edge = summed[height:, width:] - summed[:-height, width:]
-        up_to_left_edge = summed[height:, :-width] - summed[:-height, :-width]
-        free = up_to_right_edge - up_to_left_edge == 0
-        n_tops, n_lefts = free.shape
-        down = aspect * (rows[:n_tops] + height / 2 - row)
-        across = columns[:n_lefts] + width / 2 - column
-        squared_distance = down**2 + across**2
-        best = int(np.where(free, squared_distance, np.inf).argmin())
-        top, left = divmod(best, n_lefts)
-        if not free[top, left]:
-            corners.append(None)
+        nearest = _nearest_room(taken, centre, (height, width), aspect)
+        corners.append(nearest)
+        if nearest is None:
             too_large.add((height, width))
-            continue
-        taken[top : top + height, left : left + width] = True
-        corners.append((top, left))
+        else:
+            top, left = nearest
+            taken[top : top + height, left : left + width] = True
     return corners
+
+
+def _nearest_room(
+    taken: NDArray[np.bool_], centre: Floats, box: tuple[int, int], aspect: float
+) -> tuple[int, int] | None:
+    """The top left cell of a box of this height and width that is as near as possible to its centre
+    and overlaps no cell that is taken; None if there is no room."""
+    height, width = box
+    row, column = centre
+    # How many cells are taken above and to the left of each corner of cells; from it, how many are
+    # taken within the box wherever it may lie.
+    n_rows, n_columns = taken.shape
+    summed = np.zeros((n_rows + 1, n_columns + 1), np.int32)
+    summed[1:, 1:] = taken.cumsum(axis=0, dtype=np.int32).cumsum(axis=1, dtype=np.int32)
+    up_to_right_edge = summed[height:, width:] - summed[:-height, width:]
+    up_to_left_edge = summed[height:, :-width] - summed[:-height, :-width]
+    free = up_to_right_edge - up_to_left_edge == 0
+    n_tops, n_lefts = free.shape
+    down = aspect * (np.arange(n_tops)[:, None] + height / 2 - row)
+    across = np.arange(n_lefts) + width / 2 - column
+    squared_distance = down**2 + across**2
+    best = int(np.where(free, squared_distance, np.inf).argmin())
+    top, left = divmod(best, n_lefts)
+    return (top, left) if free[top, left] else None
 
 
 def name_places(

@@ -161,22 +161,9 @@ def create(
                 # A draft left by a power cut is discarded, so it is flushed only once, when it is
                 # complete.
                 connection.execute("PRAGMA synchronous = OFF")
-                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                tables = script(f"schema-{VERSION}")
-                indexes = "; ".join(map(order_by_topic, range(len(settings.models))))
-                connection.executescript(f"BEGIN; {tables} {indexes}; COMMIT;")
+                _create_tables(connection, len(settings.models))
                 with writing(connection, path):
-                    db.table("settings").insert_all(
-                        {"key": key, "value": json.dumps(value)}
-                        for key, value in settings.as_json().items()
-                    )
-                    if beginning is not None:
-                        _insert_words(db, settings, beginning)
-                    db.table("progress").insert(_progress_row(Progress(position=_stored(start)), 1))
-                    db.table("control").insert(
-                        {"id": 1, "paused": 0, "save": 0, "stop": 0, "hurry": 0, "lay_out": 0}
-                    )
-                    db.execute(f"PRAGMA user_version = {VERSION}")
+                    _insert_beginning(db, settings, beginning, start)
                 connection.execute("PRAGMA journal_mode = WAL")
                 only_row(connection, "progress", {"id": int})  # fails where a log cannot be used
             # A hard link would check and take the name in one step, but some file systems have no
@@ -188,6 +175,30 @@ def create(
 def _check_free(path: Path) -> None:
     if os.path.lexists(path):
         raise SessionError(f"cannot create {path}: {os.strerror(errno.EEXIST)}")
+
+
+def _create_tables(connection: sqlite3.Connection, n_models: int) -> None:
+    """Make an empty file a session without any rows."""
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    tables = script(f"schema-{VERSION}")
+    indexes = "; ".join(map(order_by_topic, range(n_models)))
+    connection.executescript(f"BEGIN; {tables} {indexes}; COMMIT;")
+
+
+def _insert_beginning(
+    db: "Database", settings: Settings, beginning: Beginning | None, start: Position | None
+) -> None:
+    """Insert what a session has before its first article; the arguments are those of `create`."""
+    db.table("settings").insert_all(
+        {"key": key, "value": json.dumps(value)} for key, value in settings.as_json().items()
+    )
+    if beginning is not None:
+        _insert_words(db, settings, beginning)
+    db.table("progress").insert(_progress_row(Progress(position=_stored(start)), 1))
+    db.table("control").insert(
+        {"id": 1, "paused": 0, "save": 0, "stop": 0, "hurry": 0, "lay_out": 0}
+    )
+    db.execute(f"PRAGMA user_version = {VERSION}")
 
 
 def _insert_words(db: "Database", settings: Settings, beginning: Beginning) -> None:
