@@ -132,7 +132,8 @@ def areas(reader: SessionReader, model: str, n: int | None = None) -> list[Area]
     )
     groups = [topics[list(group)].tolist() for group in cut(nodes, len(topics), n)]
     groups.sort(key=lambda group: -float(newest.shares[group].sum()))
-    numbers = [number for number in range(len(groups) + 1) if number != OTHER][: len(groups)]
+    all_numbers = [number for number in range(len(groups) + 1) if number != OTHER]
+    numbers = all_numbers[: len(groups)]
     shown_ids, _ = newest.shown
     word_ids = words_of_groups(groups, shown_ids, newest.shares)
     words_of = {

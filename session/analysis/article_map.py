@@ -242,6 +242,7 @@ def _resized(values: NDArray[Any], n: int) -> NDArray[Any]:
     """An array whose first entries are those given, with room for n."""
     if len(values) >= n:
         return values
-    larger = np.empty((max(n, math.ceil(1.5 * len(values))), *values.shape[1:]), values.dtype)
+    room = max(n, math.ceil(1.5 * len(values)))
+    larger = np.empty((room, *values.shape[1:]), values.dtype)
     larger[: len(values)] = values
     return larger

@@ -85,6 +85,7 @@ def described_topics(reader: SessionReader, model: str) -> list[Topic]:
     topics = []
     for row in rows:
         area = grouping.area_of.get(row.topic)
+        articles = articles_of[row.topic]
         topics.append(
             Topic(
                 number=row.topic,
@@ -101,8 +102,8 @@ def described_topics(reader: SessionReader, model: str) -> list[Topic]:
                 area=None if area is None else area.number,
                 area_name=None if area is None else area.name,
                 hidden=row.hidden,
-                titles=titles_shown(article.title for article in articles_of[row.topic]),
-                called=titles_shown(article.called for article in articles_of[row.topic]),
+                titles=titles_shown(article.title for article in articles),
+                called=titles_shown(article.called for article in articles),
             )
         )
     return topics

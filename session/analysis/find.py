@@ -375,14 +375,14 @@ def find(finder: Finder, reader: SessionReader, text: str, limit: int) -> Found:
     topics = finder.topics(reader, sought, limit)
     documents = []
     for article, score, words in finder.documents(reader, sought, limit):
-        largest = article.largest_of(finder.model)
+        topic, _ = article.largest_of(finder.model) or (None, None)
         documents.append(
             FoundDocument(
                 page_id=article.page_id,
                 title=article.title,
                 score=score,
                 words=words,
-                topic=None if largest is None else largest[0],
+                topic=topic,
                 id=article.id,
                 snippet=article.snippet,
             )

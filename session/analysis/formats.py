@@ -145,7 +145,8 @@ def _table(delimiter: str, table: Table, request: ExportRequest) -> Iterator[byt
 
     if request.bom:
         yield BOM_UTF8
-    yield _utf8(delimiter.join(map(field, table.header(request))) + "\n")
+    head = delimiter.join(map(field, table.header(request)))
+    yield _utf8(head + "\n")
     for columns in batches:
         encoded = [_encoded(column, field) for column in columns]
         lines = map(delimiter.join, zip(*encoded, strict=True))

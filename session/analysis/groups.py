@@ -266,7 +266,8 @@ def _moments(dates: pd.Series) -> pd.Series:
         moments = pd.to_datetime(dates)
         return moments.dt.tz_localize(None)
     except (AttributeError, TypeError, ValueError, OverflowError) as error:
-        reason = " ".join(str(error).split()).partition(". You might want to try")[0]
+        line = " ".join(str(error).split())
+        reason, _, _ = line.partition(". You might want to try")
         raise ValueError(
             f"dates: {reason:.200}; make dates of them first, such as with pd.to_datetime(dates, "
             "format=…, errors='coerce')"

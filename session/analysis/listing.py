@@ -82,6 +82,9 @@ def _described(
     articles = []
     for row in rows:
         topic, proportion = row.largest_of(model) or (None, None)
+        how_typical = None
+        if proportion is not None:
+            how_typical = typicality(proportion, row.words)
         articles.append(
             Article(
                 page_id=row.page_id,
@@ -94,7 +97,7 @@ def _described(
                 id=row.id,
                 url=address_of(row),
                 snippet=row.snippet,
-                typicality=None if proportion is None else typicality(proportion, row.words),
+                typicality=how_typical,
                 topic_words=words_of.get(row.seq, ()),
             )
         )

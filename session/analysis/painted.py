@@ -155,13 +155,11 @@ class Painter:
         likeliest = phi.argmax(axis=1)[row_of_word].tolist()
         probabilities = phi.max(axis=1)[row_of_word].tolist()
         spelled = self._vocabulary.words
-        words = tuple(
-            PaintedWord(start, end, spelled[word_id], topic, probability)
-            for (start, end, word_id), topic, probability in zip(
-                known, likeliest, probabilities, strict=True
-            )
-        )
-        return PaintedText(text, words, self._topics(theta, set(likeliest)))
+        words = []
+        painted = zip(known, likeliest, probabilities, strict=True)
+        for (start, end, word_id), topic, probability in painted:
+            words.append(PaintedWord(start, end, spelled[word_id], topic, probability))
+        return PaintedText(text, tuple(words), self._topics(theta, set(likeliest)))
 
     def paint_about(self, text: str, topic: int, share: float) -> PaintedText:
         """Paint a part of a document of which only one topic's share is known; the rest of it

@@ -96,10 +96,12 @@ class Sought:
         start = 0
         if spans and spans[0][1] > most:
             first, _ = spans[0]
-            start = text.rfind(" ", 0, max(first - most // 4, 1)) + 1
+            latest = max(first - most // 4, 1)
+            start = text.rfind(" ", 0, latest) + 1
         before = "…" if start else ""
         after = "…" if len(text) - start > most else ""
-        return f"{before}{text[start : start + most - len(before) - len(after)]}{after}"
+        end = start + most - len(before) - len(after)
+        return f"{before}{text[start:end]}{after}"
 
     @cached_property
     def _whole(self) -> re.Pattern[str]:

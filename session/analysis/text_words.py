@@ -140,7 +140,8 @@ def _folded_lines(titles: Sequence[str], snippets: Sequence[str]) -> str:
 
 def _title_lines(text: str) -> tuple[bytes, NDArray[np.int64]]:
     """(of `_folded_lines` those with titles, each with its end; where each of them begins)"""
-    titles = ("\n".join(text.split("\n")[::2]) + "\n").encode()
+    every_second = text.split("\n")[::2]
+    titles = ("\n".join(every_second) + "\n").encode()
     line_ends = np.flatnonzero(np.frombuffer(titles, np.uint8) == ord("\n"))
     return titles, np.append(0, line_ends[:-1] + 1)
 

@@ -297,6 +297,9 @@ class TopicReader(OpenedSession):
             first = words[topic][:LEADING] + shown[topic][:LEADING]
             first_before = words_before[topic][:LEADING] + shown_before[topic][:LEADING]
             newcomers = {word for word, _ in first} - {word for word, _ in first_before}
+            found = None
+            if newest.found is not None:
+                found = round(float(newest.found[topic]), 6)
             rows.append(
                 TopicRow(
                     topic=topic,
@@ -309,7 +312,7 @@ class TopicReader(OpenedSession):
                     articles=newest.articles,
                     since=oldest.articles,
                     hidden=(newest.model, topic) in hidden,
-                    found=None if newest.found is None else round(float(newest.found[topic]), 6),
+                    found=found,
                 )
             )
         return rows

@@ -88,7 +88,8 @@ async def _train(
 ) -> str:
     # From here on, slow work is done in threads, so that signals are noticed. There are few
     # threads, since each keeps some 10 MB once it has read parts of a dump.
-    asyncio.get_running_loop().set_default_executor(Unawaited(max(2, os.cpu_count() or 1)))
+    n_threads = max(2, os.cpu_count() or 1)
+    asyncio.get_running_loop().set_default_executor(Unawaited(n_threads))
     _obey(signals)
     plan = await asyncio.to_thread(resolve, path, request)
     make_folder(path.parent)

@@ -155,7 +155,9 @@ def _curve(models: Sequence[ComparedModel]) -> Iterator[str]:
     high = max(model.log_likelihood + model.margin for model in models)
 
     def place(value: float) -> int:
-        return round(last * (value - low) / (high - low)) if high - low >= LEAST_SHOWN else 0
+        if high - low < LEAST_SHOWN:
+            return 0
+        return round(last * (value - low) / (high - low))
 
     yield ""
     yield "log likelihood (o), and twice the error of its difference (-)"

@@ -134,7 +134,8 @@ def put_document(
             after += f"  {text}"
         out.write(f"{visible(figures)}{shown}{after}\n")
         if is_terminal and text:
-            out.write(cut_to_terminal(" " * _BELOW + text) + "\n")
+            below = cut_to_terminal(" " * _BELOW + text)
+            out.write(f"{below}\n")
 
 
 def cut_to_terminal(text: str) -> str:

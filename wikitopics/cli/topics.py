@@ -123,18 +123,17 @@ def _list_as_json(reader: "SessionReader", model: str, top: int, order: "WordOrd
         words = top_words(reader, model, top, order) if topics else []
     if not topics:
         say(NO_TOPICS)
-    put_json(
-        [
-            {
-                "model": model,
-                "topic": topic.number,
-                "share": topic.share,
-                "words": objects("word probability", words[topic.number]),
-                **fields_of(topic, *TOPIC_COLUMNS, "hidden"),
-            }
-            for topic in topics
-        ]
-    )
+    records = []
+    for topic in topics:
+        record = {
+            "model": model,
+            "topic": topic.number,
+            "share": topic.share,
+            "words": objects("word probability", words[topic.number]),
+            **fields_of(topic, *TOPIC_COLUMNS, "hidden"),
+        }
+        records.append(record)
+    put_json(records)
 
 
 def _list(

@@ -274,8 +274,12 @@ def _names(names: Sequence[_Name]) -> Iterator[str]:
     """The names on their lands; none overlaps another, and one without room is left out."""
     shape = (HEIGHT - TOP - BOTTOM) // CELL, (WIDTH - 2 * SIDE) // CELL
     boxes = [name.cells for name in names]
-    centres = np.array([[1 - name.place[1], name.place[0]] for name in names]).reshape(-1, 2)
-    corners = arranged(centres * shape, boxes, shape)
+    centres = []
+    for name in names:
+        x, y = name.place
+        centres.append((1 - y, x))
+    centres_of_boxes = np.array(centres).reshape(-1, 2) * shape
+    corners = arranged(centres_of_boxes, boxes, shape)
     for name, corner, (rows, columns) in zip(names, corners, boxes, strict=True):
         if corner is not None:
             row, column = corner
@@ -289,5 +293,6 @@ def _names(names: Sequence[_Name]) -> Iterator[str]:
 
 def _line(text: str, most: int) -> str:
     """One line of at most so many characters, which cannot break the picture."""
-    line = visible(" ".join(text[: 8 * most].split()).translate(_INVALID))
+    whole = " ".join(text[: 8 * most].split())
+    line = visible(whole.translate(_INVALID))
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"

@@ -125,6 +125,7 @@ def _name(axes: Any, renderer: Any, of_model: MapContents, *, plain: bool) -> No
     if legend is not None:
         taken = np.array([legend.get_window_extent(renderer).extents])
     for name, place, colour, size in names:
+        ink = INK if plain or colour == OTHER else _darker(colour)
         text = axes.text(
             *place,
             told(name, 60),
@@ -132,7 +133,7 @@ def _name(axes: Any, renderer: Any, of_model: MapContents, *, plain: bool) -> No
             va="center",
             fontsize=size,
             weight="bold",
-            color=INK if plain or colour == OTHER else _darker(colour),
+            color=ink,
             path_effects=[patheffects.withStroke(linewidth=3, foreground=PAPER, alpha=0.85)],
             zorder=3,
             **AS_IT_IS,

@@ -45,7 +45,8 @@ def paper_of(axes: Axes) -> NDArray[np.float64]:
         colour = np.array(to_rgba(patch.get_facecolor()))
         if colour[3] > 0.5 and patch.get_visible():
             return colour[:3]
-    return np.ones(3) if luminance(to_rgb(ink(axes))) < 0.5 else np.zeros(3)
+    ink_is_dark = luminance(to_rgb(ink(axes))) < 0.5
+    return np.ones(3) if ink_is_dark else np.zeros(3)
 
 
 def luminance(colour: Sequence[float] | NDArray[np.float64]) -> float:

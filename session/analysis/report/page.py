@@ -125,7 +125,8 @@ def page(contents: dict[str, Any]) -> str:
     # is for the topics.
     for detail in DETAILS[:2] if with_map else ():
         html = rendered(drawings, detail, {})
-        room = min(MAPS, LARGEST - len(html.encode())) // len(with_map)
+        left = LARGEST - len(html.encode())
+        room = min(MAPS, left) // len(with_map)
         if room >= SMALLEST_MAP:
             return rendered(drawings, detail, _articles(with_map, room - QUOTED))
     for detail in DETAILS:

@@ -170,7 +170,8 @@ def growth(course: Course, points: int) -> Markup:
     width = 240
     height = 40
     articles, shares, own = np.array(thin(course, points)).T
-    xs = np.log(articles / articles[0]) / np.log(articles[-1] / articles[0]) * width
+    whole = np.log(articles[-1] / articles[0])
+    xs = np.log(articles / articles[0]) / whole * width
     largest = shares.max() or 1
     line = _line(xs, (1 - shares / largest) * (height - 2) + 1)
     line_of_own = _line(xs, (1 - own / largest) * (height - 2) + 1)

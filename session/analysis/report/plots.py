@@ -373,7 +373,8 @@ def draw_over_time(
     for number_of_line, line in lines:
         colour = colour_of[number_of_line]
         # Topics of the same area have the same colour.
-        dashes = DASHES[sum(end.colour == colour for end in ends) % len(DASHES)]
+        n_of_colour = sum(end.colour == colour for end in ends)
+        dashes = DASHES[n_of_colour % len(DASHES)]
         middle = line["period"].dt.start_time + half
         x: NDArray[np.float64] = date2num(middle.to_numpy())
         shares = line["share"].to_numpy()

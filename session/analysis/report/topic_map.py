@@ -105,7 +105,8 @@ class Mark:
     @property
     def first(self) -> float:
         """How far below the middle the baseline of its first line is."""
-        return (0.36 - (len(self.lines) - 1) * LINE / 2) * self.letter
+        lines_above = (len(self.lines) - 1) * LINE / 2
+        return (0.36 - lines_above) * self.letter
 
     @property
     def size(self) -> tuple[float, float]:
