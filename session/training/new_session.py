@@ -27,7 +27,13 @@ from wikitopics.session.options import (
 from wikitopics.session.paths import vocabulary_file
 from wikitopics.session.request import TrainRequest
 from wikitopics.session.seeds import ids_of, stored_seeds
-from wikitopics.session.settings import Settings, default_topics, load_kind, new_model
+from wikitopics.session.settings import (
+    ModelSpec,
+    Settings,
+    default_topics,
+    load_kind,
+    new_model,
+)
 from wikitopics.session.storage.counts import documents_room
 from wikitopics.session.storage.files import make_folder, replacing
 from wikitopics.session.storage.models import model_row
@@ -70,12 +76,7 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
     sizes = settings.batch_sizes
     if size is not None:
         documents = max(1, size - held_out)
-        n_seeds = len(stored_seeds(settings))  # each needs a topic
-        completed = []
-        for spec in models:
-            topics = max(n_seeds, default_topics(load_kind(spec.kind), documents))
-            completed.append(spec.with_usual(topics))
-        models = tuple(completed)
+        models = _with_topics_for(documents, settings)
         forgets = any(HALF_LIFE.name in spec.options for spec in models)
         if PASSES not in request and is_own and not forgets:
             values[PASSES.name] = default_passes(documents)
@@ -92,6 +93,17 @@ def complete(settings: Settings, request: TrainRequest, opened: Opened) -> Setti
         source_name=opened.info.name,
         source_options=opened.identity,
     )
+
+
+def _with_topics_for(documents: int, settings: Settings) -> tuple[ModelSpec, ...]:
+    """The models, those whose number of topics was not given with the usual one for this many
+    documents."""
+    n_seeds = len(stored_seeds(settings))  # each needs a topic
+    completed = []
+    for spec in settings.models:
+        topics = max(n_seeds, default_topics(load_kind(spec.kind), documents))
+        completed.append(spec.with_usual(topics))
+    return tuple(completed)
 
 
 def beginning(settings: Settings, vocabulary: Vocabulary) -> Beginning:

@@ -84,6 +84,8 @@ DOTTED = 40
 PALER = 0.75
 """The exponent of a share, as a part of the largest one, in a cell of the heat map: small shares
 are to be seen, too."""
+SMALLEST = 5.0
+"""Smaller letters, in points, are not written on the cells of the heat map."""
 PALE = 0.4
 """The opacity of the part of a bar that is not the topic's own."""
 
@@ -334,8 +336,15 @@ def draw_heat(
             tick_label.set(rotation=45, ha="left", va="bottom", rotation_mode="anchor")
         _, height = room_of(axes)
     letter = min(SMALL, cell_width / 3.2, height / n_rows / 1.3)
-    if letter < 5:
-        return axes
+    if letter >= SMALLEST:
+        _write_shares(axes, shares, cells, letter)
+    return axes
+
+
+def _write_shares(
+    axes: Axes, shares: NDArray[np.float64], cells: NDArray[np.float64], letter: float
+) -> None:
+    """Write the shares, (rows, columns), on cells of these colours."""
     for (row, column), share in np.ndenumerate(shares):
         dark = luminance(cells[row, column]) < 0.5
         axes.text(
@@ -347,7 +356,6 @@ def draw_heat(
             fontsize=letter,
             color="white" if dark else "black",
         )
-    return axes
 
 
 def _diagonal(shares: NDArray[np.float64]) -> NDArray[np.int64]:
