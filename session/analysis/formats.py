@@ -103,6 +103,8 @@ _FORMULA = re.compile(
 )
 """The places at which a cell that begins with a formula may begin."""
 _JSON = json.JSONEncoder(ensure_ascii=False).encode
+Stream = Callable[[Table, ExportRequest], Iterator[bytes]]
+"""Writes a table in pieces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ class Format:
     _: KW_ONLY
     ending: str
     """The ending of its file's name."""
-    stream: Callable[[Table, ExportRequest], Iterator[bytes]] | None = None
+    stream: Stream | None = None
     """The pieces of the stream; text is UTF-8."""
     folder: Callable[[ExportRequest, Path], None] | None = None
     """Writes the files of a format that is no stream."""

@@ -190,15 +190,9 @@ def export(
         advance = unseen if is_shown else progress
         request = exports.ExportRequest(reader, models, every, bom, snippets, advance)
         if target is None:
-            name = written_as.name
-            if written_as.stream is None:
-                raise BadUsage(f"{name} writes several files: name a folder for them with -o")
-            if written_as.binary and sys.stdout.isatty():
-                raise BadUsage(
-                    f"cannot write {name} to a terminal: give -o FILE.{name} or redirect"
-                )
+            stream = _stream_of(written_as)
             with progress:
-                put_data(written_as.stream(table, request))
+                put_data(stream(table, request))
         else:
             with progress:
                 rows = formats.save(table, written_as, request, target)
@@ -212,3 +206,14 @@ def export(
             licence = licence_of(reader.settings())
             if licence is not None:
                 say(licence.text)
+
+
+def _stream_of(form: formats.Format) -> formats.Stream:
+    """What writes a format to standard output. Raises `BadUsage` for one that cannot go there."""
+    if form.stream is None:
+        raise BadUsage(f"{form.name} writes several files: name a folder for them with -o")
+    if form.binary and sys.stdout.isatty():
+        raise BadUsage(
+            f"cannot write {form.name} to a terminal: give -o FILE.{form.name} or redirect"
+        )
+    return form.stream
