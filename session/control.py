@@ -1,48 +1,28 @@
-"""What a screen or a command may do: start a trainer, ask it for something, list sessions, name
-topics."""
+"""What a screen or a command may do: start a trainer, ask it for something, list sessions."""
 
 import fcntl
-import json
 import os
 import signal
 import subprocess
-import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from wikitopics.crawler.dumps.kinds import YES
-from wikitopics.crawler.texts.files import GIVEN
 from wikitopics.own_files import open_own
 from wikitopics.processes import start_python
-from wikitopics.session import errors, system
-from wikitopics.session.errors import (
-    BadUsage,
-    NoSession,
-    NotASession,
-    NotRunning,
-    SessionError,
-    SessionInUse,
-)
-from wikitopics.session.naming import LONGEST_NAME, topic_name
-from wikitopics.session.paths import beside, is_at, log_file, no_session, session_folder
-from wikitopics.session.records import SNAPSHOT_WORDS, Status, TopicRow
+from wikitopics.session import errors
+from wikitopics.session.errors import NoSession, NotASession, NotRunning, SessionError
+from wikitopics.session.in_memory_texts import InMemoryTexts
+from wikitopics.session.paths import log_file, no_session, session_folder
+from wikitopics.session.records import Status
 from wikitopics.session.sources import kind_named, run_options
 from wikitopics.session.storage.database import is_ours, remove_database
-from wikitopics.session.storage.files import last_line, make_folder, replacing
+from wikitopics.session.storage.files import last_line
 from wikitopics.session.storage.reader import SessionReader, check_alone
-from wikitopics.session.storage.topics import give_name, hide
 from wikitopics.session.storage.writer import request_control
-from wikitopics.session.system import (
-    Process,
-    Signals,
-    TrainerLock,
-    kill_group,
-    owner,
-    start_command,
-)
+from wikitopics.session.system import Process, TrainerLock, owner
 
 # Trainers in processes of their own: started here, and either left running or ended by whoever
 # started them.
@@ -288,95 +268,6 @@ def _how_to_end(trainer: Process) -> str:
     return f"end it on the machine where it runs ({number})"
 
 
-# Texts passed from Python, kept in a private file beside the session while a trainer reads them.
-#
-# So are the words to count and the seeds. Whoever starts the trainer removes all of them when it
-# has ended, and so does the trainer, in case that program is gone by then. If both die,
-# `left_behind` finds the files.
-
-# The endings of their names, besides `GIVEN`, which is that of the texts.
-WORDS = ".given.txt"
-SEEDS = ".seeds.json"
-
-
-class InMemoryTexts(NamedTuple):
-    """The files of a session."""
-
-    texts: Path
-    words: Path
-    seeds: Path
-
-    @classmethod
-    def of(cls, session: Path) -> "InMemoryTexts":
-        """The files beside a session; they need not exist."""
-        return cls(
-            texts=beside(session, GIVEN),
-            words=beside(session, WORDS),
-            seeds=beside(session, SEEDS),
-        )
-
-    @contextmanager
-    def held(self) -> Iterator[int]:
-        """A descriptor of the file of texts, which is created if missing. Nobody else writes to the
-        file until the descriptor is closed, here and in a trainer that keeps it.
-
-        Raises SessionError, and `SessionInUse` if another process holds the file.
-        """
-        make_folder(self.texts.parent)
-        with errors.os_error_as(f"cannot write {self.texts}"):
-            descriptor, _ = system.try_lock(self.texts)
-        if descriptor is None:
-            raise SessionInUse(
-                "another call of `wikitopics.train` is training this session: name another"
-            )
-        try:
-            yield descriptor
-        finally:
-            os.close(descriptor)
-
-    def write_texts(self, held: int, documents: Iterable[dict[str, str | None]]) -> int:
-        """Write the texts to the descriptor that holds their file, one JSON object a line; returns
-        their number.
-
-        Raises SessionError, and what ``documents`` raises.
-        """
-        with errors.os_error_as(f"cannot write {self.texts}"):
-            os.ftruncate(held, 0)
-            n_texts = 0
-            with open(held, "wb", closefd=False) as file:
-                for document in documents:
-                    file.write(json.dumps(document).encode() + b"\n")
-                    n_texts += 1
-            return n_texts
-
-    def write(self, file: Path, lines: Iterable[str]) -> str:
-        """Write lines to one of the files; returns its name. Raises SessionError."""
-        make_folder(file.parent)
-        with replacing(file, mode=0o600) as stream:
-            stream.write("\n".join(lines).encode() + b"\n")
-        return str(file)
-
-    def remove(self, held: int | None = None) -> None:
-        """Delete the files, if that is possible: otherwise `left_behind` finds them.
-
-        ``held``: the descriptor of `held`. If the trainer has already deleted its file, files of
-        these names may belong to another call, and stay.
-        """
-        if held is not None and not is_at(self.texts, os.fstat(held)):
-            return
-        for file in self:
-            with suppress(OSError):
-                file.unlink()
-
-
-def left_behind(folder: Path) -> Iterator[Path]:
-    """The files in a folder whose trainers were killed with the programs that had started them."""
-    for ending in (GIVEN, WORDS, SEEDS):
-        for file in sorted(folder.glob(f"*{ending}")):
-            if owner(file.with_name(file.name.removesuffix(ending))) is None:
-                yield file
-
-
 # The sessions of this user: listing them, and deleting one with all that belongs to it, and nothing
 # else.
 
@@ -430,132 +321,3 @@ def remove(path: Path, *, texts: bool = True) -> None:
             log_file(path).unlink(missing_ok=True)
         except OSError as error:
             raise SessionError(f"cannot delete {error.filename}: {error.strerror}") from None
-
-
-# Giving a topic a name: by hand, or by a command that is asked for one.
-
-PATIENCE = 30.0
-"""The most seconds that a command may take for a name."""
-MOST_ANSWER = 4096
-"""The most bytes that are read of the command's answer, far more than a name may have."""
-MOST_PRINTED = 64 << 20
-"""A command that prints more bytes is killed: its output is stored in a file."""
-
-
-def rename(path: Path, model: str, topic: int, name: str) -> str:
-    """Name a topic ``name`` from now on, everywhere; an empty name restores the one made of its
-    words.
-
-    Works beside a trainer. Returns the topic's new name. Raises `BadUsage` if there is no such
-    topic or the name cannot be shown in a line, and `SessionError` if the session has no topics
-    yet.
-    """
-    with SessionReader(path) as reader:
-        reader.check_topic(model, topic)
-        reader.check_trained()
-        number = reader.models().index(model)
-    give_name(path, number, topic, topic_name(name) or None)
-    with SessionReader(path) as reader:
-        names = reader.topic_names(model)
-    return names[topic] if topic < len(names) else ""
-
-
-def topics_to_name(path: Path, model: str, *, every: bool, replace: bool) -> list[TopicRow]:
-    """The topics that are to get names, the largest first, with as many words as a snapshot has.
-
-    ``every``: also those that are not in use; ``replace``: also those that have given names.
-    """
-    from wikitopics.model.online import IN_USE
-
-    with SessionReader(path) as reader:
-        named = {} if replace else reader.names_given(model)
-        rows = [
-            row
-            for row in reader.topics(model, SNAPSHOT_WORDS)
-            if row.topic not in named and (every or row.share > IN_USE)
-        ]
-    return sorted(rows, key=lambda row: -row.share)
-
-
-def name_topics(
-    path: Path,
-    model: str,
-    rows: Iterable[TopicRow],
-    suggest: Callable[[TopicRow], str],
-    *,
-    replace: bool,
-) -> Iterator[tuple[TopicRow, str]]:
-    """Give topics the names that are suggested, and yield each topic with its new name; with "" if
-    it keeps its name, since none is suggested.
-
-    Without ``replace``, topics that have been named meanwhile are left out. Works beside a trainer.
-    Raises what ``suggest`` and `rename` raise; the names given so far stay.
-    """
-    for row in rows:
-        if not replace:
-            with SessionReader(path) as reader:
-                is_named = row.topic in reader.names_given(model)
-            if is_named:
-                continue
-        suggestion = suggest(row)
-        new_name = rename(path, model, row.topic, suggestion) if suggestion else ""
-        yield row, new_name
-
-
-def hide_topics(path: Path, model: str, topics: Sequence[int], hidden: bool) -> None:
-    """Have every list leave out these topics from now on, or include them again.
-
-    Works beside a trainer. Raises `BadUsage` if there is no such topic, and `SessionError`.
-    """
-    with SessionReader(path) as reader:
-        for topic in topics:
-            reader.check_topic(model, topic)
-        number = reader.models().index(model)
-    hide(path, number, topics, hidden)
-
-
-def suggested(path: Path, command: str, question: Mapping[str, object], signals: Signals) -> str:
-    """The name that the user's command gives a topic: the first line that it prints; "" if it
-    prints none.
-
-    The command gets one JSON object on its standard input, the ``question``: the topic's number,
-    its words, and the titles of its articles. Raises `SessionError` if it fails, takes over
-    `PATIENCE` seconds, or prints what cannot be a name, and KeyboardInterrupt when a signal is
-    recorded. Its process group is then ended.
-    """
-
-    def failed(why: str) -> SessionError:
-        return SessionError(f"topic {question['number']} has no new name: --command {why}")
-
-    # With files, a command that does not read breaks no pipe, and one left in the background keeps
-    # none open.
-    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stdout:
-        stdin.write(json.dumps(question, ensure_ascii=False).encode() + b"\n")
-        stdin.seek(0)
-        try:
-            process = start_command(command, path, stdin=stdin, stdout=stdout)
-        except (OSError, ValueError) as error:
-            raise failed(f"cannot be run: {error}") from None
-        until = time.monotonic() + PATIENCE
-        try:
-            while signals.wait(process, 0.1) is None:
-                if signals.noted:
-                    raise KeyboardInterrupt
-                if time.monotonic() > until:
-                    raise failed(f"took over {PATIENCE:.0f} s and was killed")
-                if os.fstat(stdout.fileno()).st_size > MOST_PRINTED:
-                    raise failed(f"printed over {MOST_PRINTED >> 20} MB and was killed")
-            if process.returncode:
-                raise failed(f"failed with code {process.returncode}")
-        except BaseException:
-            kill_group(process)
-            raise
-        stdout.seek(0)
-        answer = stdout.readline(MOST_ANSWER).removesuffix(b"\n")
-    try:
-        name = answer.decode()
-        return topic_name(name)
-    except UnicodeDecodeError:
-        raise failed("printed text that is not UTF-8") from None
-    except BadUsage as error:
-        raise failed(f"printed {name[:LONGEST_NAME]!r}, but {error}") from None

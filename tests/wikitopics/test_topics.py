@@ -209,7 +209,7 @@ def test_a_command_that_fails_changes_no_name(cli, trained, one_line, monkeypatc
     before = names(cli)
     first = cli.json("topics")[0]["topic"]
     if "took" in part:
-        monkeypatch.setattr("wikitopics.session.control.PATIENCE", 0.0)
+        monkeypatch.setattr("wikitopics.session.given_names.PATIENCE", 0.0)
     outcome = cli("topics", "name", "--command", command)
     one_line(outcome, 1, f"topic {first} has no new name: --command", part)
     assert names(cli) == before

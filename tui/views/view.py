@@ -10,8 +10,8 @@ from textual import on
 from textual.containers import Container
 from textual.widget import Widget
 
-from wikitopics.session.control import rename
 from wikitopics.session.errors import SessionError
+from wikitopics.session.given_names import rename
 from wikitopics.session.records import ArticleRow, TopicRow
 from wikitopics.session.storage.files import replacing
 from wikitopics.session.storage.reader import SessionReader

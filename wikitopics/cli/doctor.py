@@ -137,7 +137,7 @@ def _places() -> Iterator[Check]:
 
 def _leftovers(folders: set[Path]) -> str:
     """What killed commands left behind and no later command deletes by itself."""
-    from wikitopics.session import control
+    from wikitopics.session import in_memory_texts
     from wikitopics.session.storage import files
 
     kinds_of_leftovers = [
@@ -147,7 +147,7 @@ def _leftovers(folders: set[Path]) -> str:
         ),
         (
             "texts passed from Python, left by killed trainers, which you can delete",
-            control.left_behind,
+            in_memory_texts.left_behind,
         ),
         (
             "folders set aside by a killed `export`, which the next `export` to the same folder "

@@ -268,7 +268,7 @@ def rename(topic: int, name: str, session: str, model: str | None) -> None:
       wikitopics topics rename 12 'rivers and lakes'
       wikitopics topics rename 12 '' --session night      back to the automatic name
     """
-    from wikitopics.session.control import rename as give_name
+    from wikitopics.session.given_names import rename as give_name
 
     path = session_path(session)
     with options.reading(path) as reader:
@@ -316,7 +316,7 @@ def unhide(chosen: tuple[int, ...], session: str, model: str | None) -> None:
 
 
 def _hide(chosen: tuple[int, ...], session: str, model: str | None, *, hidden: bool) -> None:
-    from wikitopics.session.control import hide_topics
+    from wikitopics.session.given_names import hide_topics
 
     path = session_path(session)
     with options.reading(path) as reader:
@@ -353,7 +353,7 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
       wikitopics topics name --command 'jq -r ".titles[0] // empty | .[:60]"'
       wikitopics topics name --command ./ask-model --session night --replace
     """
-    from wikitopics.session.control import name_topics, suggested, topics_to_name
+    from wikitopics.session.given_names import name_topics, suggested, topics_to_name
     from wikitopics.session.system import Signals
 
     path = session_path(session)

@@ -47,8 +47,8 @@ from wikitopics.in_python.words import (
 )
 from wikitopics.session import control
 from wikitopics.session.advance import followed
-from wikitopics.session.control import InMemoryTexts
 from wikitopics.session.errors import BadUsage, NoSession, Say, SessionError, SessionInUse
+from wikitopics.session.in_memory_texts import InMemoryTexts
 from wikitopics.session.options import HELD_OUT, NO_SNIPPETS, ON_END, PASSES, REPLICAS, SEED
 from wikitopics.session.paths import DEFAULT_SESSION, session_name
 from wikitopics.session.records import KNOWN_ID

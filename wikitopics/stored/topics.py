@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, SupportsIndex, overload
 
 from wikitopics.extra import REPORT
-from wikitopics.session import control
+from wikitopics.session import given_names
 from wikitopics.session.analysis import frames, inference
 from wikitopics.session.analysis.areas import Area, areas
 from wikitopics.session.analysis.described import Topic, described_topics
@@ -126,7 +126,7 @@ class TopicMethods(SessionFile):
             raise wrong_type("name", "text", name)
         with self._open() as reader:
             of_model = reader.model_named(model)
-            return control.rename(self.path, of_model, topic, name or "")
+            return given_names.rename(self.path, of_model, topic, name or "")
 
     def hide(self, *topics: int, model: str | None = None) -> None:
         """Leave topics out of lists, the report and the map from now on. Nothing is deleted:
@@ -143,7 +143,7 @@ class TopicMethods(SessionFile):
         if not numbers:
             raise ValueError("topics: give the number of at least one")
         with self._open() as reader:
-            control.hide_topics(self.path, reader.model_named(model), numbers, hidden)
+            given_names.hide_topics(self.path, reader.model_named(model), numbers, hidden)
 
     def name(
         self,
@@ -183,11 +183,11 @@ class TopicMethods(SessionFile):
                 raise ValueError(f"topic {row.topic} has no new name: {error}") from None
 
         names = {}
-        rows = control.topics_to_name(self.path, of_model, every=all, replace=replace)
+        rows = given_names.topics_to_name(self.path, of_model, every=all, replace=replace)
         rows = [row for row in rows if row.topic in described]
         with following(wanted=progress) as advance:
             advance("topics named", 0, len(rows))
-            each = control.name_topics(self.path, of_model, rows, suggestion, replace=replace)
+            each = given_names.name_topics(self.path, of_model, rows, suggestion, replace=replace)
             for done, (row, new_name) in enumerate(each, start=1):
                 if new_name:
                     names[row.topic] = new_name

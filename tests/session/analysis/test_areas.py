@@ -8,7 +8,7 @@ import pytest
 from wikitopics.model.areas import OTHER
 from wikitopics.session.analysis.areas import areas, atlas, in_drawing_order, topic_tree
 from wikitopics.session.analysis.described import described_topics
-from wikitopics.session.control import rename
+from wikitopics.session.given_names import rename
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.topics import replace_areas
 

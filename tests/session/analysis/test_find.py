@@ -98,7 +98,7 @@ def test_forms_and_beginnings_of_words_stand_for_those_of_the_vocabulary(session
 
 
 def test_a_given_name_counts_as_a_word_that_no_other_topic_has(session):
-    from wikitopics.session.control import hide_topics, rename
+    from wikitopics.session.given_names import hide_topics, rename
 
     number = session.find("spade").topics[0].number
     assert session.find("allotments").topics == []

@@ -13,7 +13,7 @@ from wikitopics.session.analysis.article_map import article_map
 from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.analysis.map_contents import map_batches, map_contents, nothing
 from wikitopics.session.analysis.report import map_page
-from wikitopics.session.control import hide_topics
+from wikitopics.session.given_names import hide_topics
 from wikitopics.session.storage import articles
 from wikitopics.session.storage.reader import SessionReader
 

@@ -17,8 +17,8 @@ from wikitopics.session.analysis.report.contents import (
     contents,
     spread,
 )
-from wikitopics.session.control import hide_topics
 from wikitopics.session.errors import SessionError
+from wikitopics.session.given_names import hide_topics
 from wikitopics.session.storage.reader import SessionReader
 
 

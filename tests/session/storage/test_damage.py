@@ -20,8 +20,8 @@ import wikitopics
 from tests.corpora import write_corpus
 from tests.session.rows import sql
 from wikitopics.extra import REPORT
-from wikitopics.session.control import hide_topics, rename
 from wikitopics.session.errors import NotASession
+from wikitopics.session.given_names import hide_topics, rename
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.decoding import pack_state
 from wikitopics.session.storage.reader import SessionReader

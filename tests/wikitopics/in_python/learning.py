@@ -3,7 +3,7 @@
 import random
 
 import wikitopics as wt
-from wikitopics.session.control import InMemoryTexts
+from wikitopics.session.in_memory_texts import InMemoryTexts
 
 SUBJECTS = {
     subject: [subject + letter for letter in "abcdefghijkl"]

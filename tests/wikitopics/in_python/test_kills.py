@@ -16,7 +16,7 @@ import wikitopics as wt
 from tests.commands import ROOT
 from tests.session.rows import sql
 from tests.waiting import gone, until
-from wikitopics.session.control import InMemoryTexts
+from wikitopics.session.in_memory_texts import InMemoryTexts
 from wikitopics.session.system import owner
 
 # Those that die are processes of their own; what is called afterwards need not be.

@@ -13,7 +13,8 @@ import wikitopics as wt
 from tests.commands import ROOT
 from tests.waiting import gone, until
 from tests.wikitopics.in_python.learning import TEXTS, assert_nothing_is_left, learn
-from wikitopics.session.control import InMemoryTexts, start_trainer
+from wikitopics.session.control import start_trainer
+from wikitopics.session.in_memory_texts import InMemoryTexts
 from wikitopics.session.system import TrainerLock, owner
 
 pytestmark = pytest.mark.filterwarnings("ignore:short texts")
