@@ -6,7 +6,7 @@ import pytest
 
 from tests.crawler.dump_server import SMALL
 from tests.session.memory import Pool
-from wikitopics.session.training.blocks import start_worker
+from wikitopics.session.training.jobs import start_worker
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def counted_here(monkeypatch: pytest.MonkeyPatch) -> None:
         start_worker(*known)
         return Pool(submit)
 
-    monkeypatch.setattr("wikitopics.session.training.blocks.Workers", here)
+    monkeypatch.setattr("wikitopics.session.training.jobs.Workers", here)
 
 
 @pytest.fixture

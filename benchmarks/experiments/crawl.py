@@ -29,7 +29,8 @@ from wikitopics.crawler.mediawiki.api import ApiSource
 from wikitopics.crawler.mediawiki.html import HtmlSource
 from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.source import Source
-from wikitopics.session.training.blocks import Intake, counting_workers
+from wikitopics.session.training.blocks import Intake
+from wikitopics.session.training.jobs import counting_workers
 from wikitopics.vocab import Vocabulary
 
 EXPERIMENT = Experiment(

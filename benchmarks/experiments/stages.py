@@ -43,7 +43,8 @@ from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.snippets import snippet_of
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training import new_session, stream
-from wikitopics.session.training.blocks import PAGES_TOGETHER, CountedJob, Intake, count_job
+from wikitopics.session.training.blocks import Intake
+from wikitopics.session.training.jobs import PAGES_TOGETHER, CountedJob, count_job
 from wikitopics.session.training.opening import Opened
 from wikitopics.session.training.renewal import LastReading
 from wikitopics.session.training.run import COMMIT_SECONDS

@@ -34,7 +34,7 @@ from wikitopics.session.escapes import visible
 from wikitopics.session.options import CLUSTER, ENCRYPTED
 from wikitopics.session.records import Text
 from wikitopics.session.storage.block import Block, ascends
-from wikitopics.session.training.blocks import CountedJob, counting_workers, pages_of_job
+from wikitopics.session.training.jobs import CountedJob, counting_workers, pages_of_job
 from wikitopics.session.training.workers import JobFailed, Pool, WorkerDied
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.segmenters import installed_versions

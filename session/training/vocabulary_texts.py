@@ -18,7 +18,7 @@ from wikitopics.crawler.texts.parquet_columns import ColumnNames
 from wikitopics.crawler.texts.records import Contents, Document, plain_texts
 from wikitopics.session.errors import BadUsage, Say, os_error_as
 from wikitopics.session.storage.files import open_input
-from wikitopics.session.training.blocks import skipped
+from wikitopics.session.training.jobs import skipped
 
 
 def file_documents(

@@ -7,7 +7,8 @@ from tests.session.memory import blocks_of
 from wikitopics.crawler.dumps.remote import RemoteDump
 from wikitopics.crawler.dumps.shuffled import LocalDump
 from wikitopics.crawler.source import Asked
-from wikitopics.session.training.blocks import Intake, counting_workers
+from wikitopics.session.training.blocks import Intake
+from wikitopics.session.training.jobs import counting_workers
 
 WORDS = ("article", "r")
 NUMBERS = range(1, 401)

@@ -16,7 +16,8 @@ from wikitopics.crawler.dumps.remote import RangeServer, RemoteDump, RemoteFile,
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.rules import dump_limits
 from wikitopics.crawler.source import Activity, Asked
-from wikitopics.session.training.blocks import Intake, counting_workers
+from wikitopics.session.training.blocks import Intake
+from wikitopics.session.training.jobs import counting_workers
 
 SMALLER = 1 << 9
 SIZES = [

@@ -8,7 +8,7 @@ import pytest
 from tests.session.storage.pages import INFO, RULE, pages, same
 from wikitopics.session.errors import Damaged
 from wikitopics.session.storage.block import Block
-from wikitopics.session.training.blocks import count_pages
+from wikitopics.session.training.jobs import count_pages
 from wikitopics.vocab import Vocabulary
 
 

@@ -20,7 +20,7 @@ from wikitopics.session.storage.counts import (
 )
 from wikitopics.session.storage.decoding import convert_rows
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.training.blocks import count_pages
+from wikitopics.session.training.jobs import count_pages
 from wikitopics.session.training.vocabulary import choose_words
 from wikitopics.vocab.building import VocabularyRecipe
 from wikitopics.vocab.rules import Rule

@@ -25,7 +25,8 @@ def trainer_of(tmp_path, corpus, new_session, monkeypatch):
     from tests.session.memory import HELD_OUT, INFO
     from wikitopics.session.storage.writer import SessionWriter
     from wikitopics.session.system import Signals, TrainerLock
-    from wikitopics.session.training.blocks import CountedJob, Intake, count_pages
+    from wikitopics.session.training.blocks import Intake
+    from wikitopics.session.training.jobs import CountedJob, count_pages
     from wikitopics.session.training.monitor import Monitor
     from wikitopics.session.training.run import Limits, Run
     from wikitopics.session.training.stream import Stream

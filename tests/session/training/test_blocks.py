@@ -17,10 +17,9 @@ from wikitopics.crawler.page import Page
 from wikitopics.crawler.source import Activity, PageBatch
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.block import Block
-from wikitopics.session.training.blocks import (
-    MOST_AHEAD,
+from wikitopics.session.training.blocks import MOST_AHEAD, Intake
+from wikitopics.session.training.jobs import (
     CountedJob,
-    Intake,
     count_pages,
     counting_workers,
     start_worker,
@@ -154,7 +153,7 @@ async def test_an_answer_that_nobody_waits_for_any_more_is_no_news():
 
 WORKER = """
 import os
-from wikitopics.session.training import blocks as counting
+from wikitopics.session.training import jobs as counting
 
 def text_to_count(page, info):
     if "raises" in page.title:

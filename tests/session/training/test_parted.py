@@ -12,7 +12,8 @@ from tests.session.memory import Pool, blocks_of
 from wikitopics.crawler.dumps.shuffled import LocalDump
 from wikitopics.crawler.errors import BadPosition, BadSource
 from wikitopics.crawler.source import Asked
-from wikitopics.session.training.blocks import Intake, counting_workers
+from wikitopics.session.training.blocks import Intake
+from wikitopics.session.training.jobs import counting_workers
 from wikitopics.session.training.workers import Workers
 
 WORDS = ("article", "r")
@@ -21,7 +22,7 @@ NUMBERS = range(1, 901)
 POISONED = """
 import os
 from wikitopics.crawler.page import SourceInfo
-from wikitopics.session.training import blocks as counting
+from wikitopics.session.training import jobs as counting
 count = counting.count_pages
 def choosy(pages, *known):
     for page in pages:
@@ -113,7 +114,7 @@ async def test_a_page_that_breaks_its_worker_is_left_out_alone(source, monkeypat
         return Workers(number, exec, (POISONED, {"words": words, "info": info}))
 
     whole, _ = await read(source)
-    monkeypatch.setattr("wikitopics.session.training.blocks.Workers", poisoned)
+    monkeypatch.setattr("wikitopics.session.training.jobs.Workers", poisoned)
     found, _ = await read(source)
     assert ids(found) == ids(whole)
     empty = {

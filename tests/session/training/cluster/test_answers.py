@@ -17,7 +17,7 @@ from wikitopics.crawler.dumps.parts import DumpPart
 from wikitopics.crawler.page import Page, SourceInfo
 from wikitopics.crawler.source import FetchedPages
 from wikitopics.session.errors import Damaged
-from wikitopics.session.training.blocks import CountedJob, count_job, count_pages, pages_of_job
+from wikitopics.session.training.jobs import CountedJob, count_job, count_pages, pages_of_job
 from wikitopics.vocab import Vocabulary
 
 pytest.importorskip("distributed")

@@ -15,7 +15,8 @@ from wikitopics.crawler.dumps.shuffled import LocalDump
 from wikitopics.crawler.page import SourceInfo
 from wikitopics.crawler.source import Activity, Asked
 from wikitopics.session.errors import SessionError
-from wikitopics.session.training.blocks import Intake, counting_workers
+from wikitopics.session.training.blocks import Intake
+from wikitopics.session.training.jobs import counting_workers
 from wikitopics.vocab import Vocabulary
 
 pytestmark = pytest.mark.interop
@@ -24,7 +25,7 @@ VOCABULARY = Vocabulary.from_words(("article", "r"))
 POISON = """
 import os, sys
 if sys.argv[0] == "-m":  # the process that counts
-    from wikitopics.session.training import blocks as counting
+    from wikitopics.session.training import jobs as counting
     count = counting.count_pages
     def choosy(pages, *known):
         if any(page.page_id == 200 for page in pages):
