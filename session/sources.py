@@ -20,7 +20,7 @@ BUILT_IN = {
     "dump": "wikitopics.crawler.dumps.kinds:Dump",
     "recent": "wikitopics.crawler.mediawiki.kinds:Recent",
     "texts": "wikitopics.crawler.texts.kinds:Texts",
-    "counts": "wikitopics.session.training.counts:Counts",
+    "counts": "wikitopics.session.training.kinds:Counts",
     "demo": "wikitopics.crawler.embedded:Demo",
 }
 RESERVED = ("session", "log", "json", "help")

@@ -68,7 +68,7 @@ def new_session() -> Callable[..., Path]:
     import asyncio
 
     from wikitopics.session.request import TrainRequest, new_settings
-    from wikitopics.session.training.counts import Counts
+    from wikitopics.session.training.kinds import Counts
     from wikitopics.session.training.new_session import complete, create
     from wikitopics.session.training.opening import open_source
 

@@ -15,9 +15,9 @@ from wikitopics.session.errors import BadUsage, Say
 from wikitopics.session.options import CLUSTER
 from wikitopics.session.settings import ModelSpec
 from wikitopics.session.training.blocks import Blocks, Intake
-from wikitopics.session.training.counts import Counts
 from wikitopics.session.training.counts_file import CountedBlocks
 from wikitopics.session.training.jobs import counting_workers
+from wikitopics.session.training.kinds import Counts
 from wikitopics.session.training.warming import warm_up
 from wikitopics.session.training.workers import Pool
 from wikitopics.vocab import Vocabulary

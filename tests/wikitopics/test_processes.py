@@ -72,7 +72,7 @@ def test_progress_that_nobody_reads_is_no_error(spawn, corpus, cli):
 
 
 STARTING = "wikitopics.session.training.start"
-COUNTS = "wikitopics.session.training.counts"
+COUNTS = "wikitopics.session.training.kinds"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`--source counts`: documents given as word counts in a file, in the order of the file."""
+"""The kind of source `--source counts`: documents given as word counts in a file, in its order."""
 
 from __future__ import annotations
 
