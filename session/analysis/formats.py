@@ -103,7 +103,7 @@ _FORMULA = re.compile(
 )
 """The places at which a cell that begins with a formula may begin."""
 _JSON = json.JSONEncoder(ensure_ascii=False).encode
-Stream = Callable[[Table, ExportRequest], Iterator[bytes]]
+InPieces = Callable[[Table, ExportRequest], Iterator[bytes]]
 """Writes a table in pieces."""
 
 
@@ -118,7 +118,7 @@ class Format:
     _: KW_ONLY
     ending: str
     """The ending of its file's name."""
-    stream: Stream | None = None
+    stream: InPieces | None = None
     """The pieces of the stream; text is UTF-8."""
     folder: Callable[[ExportRequest, Path], None] | None = None
     """Writes the files of a format that is no stream."""

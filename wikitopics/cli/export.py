@@ -208,7 +208,7 @@ def export(
                 say(licence.text)
 
 
-def _stream_of(form: formats.Format) -> formats.Stream:
+def _stream_of(form: formats.Format) -> formats.InPieces:
     """What writes a format to standard output. Raises `BadUsage` for one that cannot go there."""
     if form.stream is None:
         raise BadUsage(f"{form.name} writes several files: name a folder for them with -o")
