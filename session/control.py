@@ -20,8 +20,8 @@ from wikitopics.session.records import Status
 from wikitopics.session.sources import kind_named, run_options
 from wikitopics.session.storage.database import is_ours, remove_database
 from wikitopics.session.storage.files import last_line
+from wikitopics.session.storage.heartbeats import request_control
 from wikitopics.session.storage.reader import SessionReader, check_alone
-from wikitopics.session.storage.writer import request_control
 from wikitopics.session.system import Process, TrainerLock, owner
 
 # Trainers in processes of their own: started here, and either left running or ended by whoever

@@ -1,8 +1,8 @@
 """Writing the session file: everything from one stretch of training is committed together or not at
 all.
 
-Only one trainer writes (see `wikitopics.session.system`): results from one thread, heartbeats from
-another.
+Only one trainer writes (see `wikitopics.session.system`): results from one thread, and from another
+what is in `heartbeats.py`.
 """
 
 import contextlib
@@ -17,37 +17,24 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from wikitopics.crawler.source import Identity, Position
 from wikitopics.model.areas import Areas
 from wikitopics.session.errors import Damaged, SessionError, os_error_as
 from wikitopics.session.naming import ToldTopics
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.paths import WAL, beside, is_at
-from wikitopics.session.records import (
-    Count,
-    Flow,
-    Progress,
-    Role,
-    State,
-    TopicEvent,
-    TopWords,
-    TrainerActivity,
-)
+from wikitopics.session.records import Count, Progress, Role, TopicEvent, TopWords
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage import articles, places, recorded, snippets, topics
-from wikitopics.session.storage.articles import LARGEST_RELEASED, ArticleTopics
+from wikitopics.session.storage.articles import ArticleTopics
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.counts import WordCounts, encode_block
 from wikitopics.session.storage.database import (
     APPLICATION_ID,
-    FIRST_RELEASED,
     VERSION,
     closed_on_error,
     connect,
     database,
-    name_of_order,
     only_row,
     order_by_topic,
     remove_log,
@@ -55,12 +42,10 @@ from wikitopics.session.storage.database import (
     session_errors,
     writing,
 )
-from wikitopics.session.storage.decoding import columns_of, row_of
+from wikitopics.session.storage.decoding import row_of
 from wikitopics.session.storage.files import draft_of
-from wikitopics.session.storage.models import state_room
 from wikitopics.session.storage.places import Layout, Places
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.system import Process
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -405,148 +390,3 @@ class SessionWriter(SessionReader):
         """Leave everything in one file, even if others have it open; safe to call twice."""
         self._trim_log()
         self._db.close()
-
-
-# What a trainer reports about itself, apart from its results: the tables `heartbeat`, `flow`,
-# `events` and `runs`. What others ask of it: the table `control`, which they write and the trainer
-# reads.
-
-FLOW_ROWS = 1800
-"""The number of newest rows that stay in `flow`."""
-EVENT_ROWS = 2000
-"""The number of newest lines that stay in `events`."""
-
-
-@dataclass(frozen=True, slots=True)
-class ControlRequest:
-    """Requests from others to a running trainer."""
-
-    paused: bool
-    save: bool
-    stop: bool
-    hurry: bool
-    """Whether a source that spreads its articles over time should deliver them as fast as it
-    can."""
-    lay_out: bool
-    """Whether the maps of articles should be laid out anew."""
-
-
-class HeartbeatWriter:
-    """The small writes about the running trainer, on a separate connection (and thread).
-
-    They describe the present, and losing the newest costs nothing, so they never share a
-    transaction with training results. Every method raises `SessionError`.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._process = Process.own()
-        self._db = database(connect(path))
-
-    def begin(self, first_article: int) -> int:
-        """Record the start of a run, and return its number."""
-        now = time.time()
-        with writing(self._db.conn, self._path):
-            self._db.execute(
-                "UPDATE runs SET ended_at = started_at, reason = 'killed' WHERE ended_at IS NULL"
-            )
-            only_row(self._db.conn, "control", {"id": int})  # to check that there is one
-            self._db.table("runs").insert({"started_at": now, "first_article": first_article})
-            return int(self._db.execute("SELECT max(id) FROM runs").fetchone()[0])
-
-    def beat(
-        self,
-        state: State,
-        activity: TrainerActivity,
-        *,
-        keep_flow: bool = False,
-    ) -> ControlRequest:
-        """Report that the trainer is alive and what it does; returns what others ask of it.
-
-        ``keep_flow``: store the rates too, for the screen's graphs.
-        """
-        now = time.time()
-        process = self._process
-        activity_and_process = {**row_of(activity), "process": process.as_text()}
-        row = [now, process.pid, state, json.dumps(activity_and_process, default=dict)]
-        with writing(self._db.conn, self._path):
-            self._db.execute("INSERT OR REPLACE INTO heartbeat VALUES (1, ?, ?, ?, ?)", row)
-            if keep_flow:
-                flow = Flow(now, activity.crawl_rate, activity.train_rate, activity.queue)
-                self._db.table("flow").insert(row_of(flow))
-                self._db.execute(
-                    "DELETE FROM flow WHERE id <= (SELECT max(id) FROM flow) - ?", [FLOW_ROWS]
-                )
-            requested = only_row(self._db.conn, "control", columns_of(ControlRequest))
-            request = ControlRequest(**requested)
-            if request.save or request.hurry or request.lay_out:
-                self._db.execute("UPDATE control SET save = 0, hurry = 0, lay_out = 0")
-        return request
-
-    def event(self, level: str, message: str) -> None:
-        """Add a line to the session's log."""
-        with writing(self._db.conn, self._path):
-            self._db.table("events").insert({"at": time.time(), "level": level, "message": message})
-            self._db.execute(
-                "DELETE FROM events WHERE id <= (SELECT max(id) FROM events) - ?", [EVENT_ROWS]
-            )
-
-    def end(self, run: int, reason: str, articles: int) -> None:
-        """Record the regular end of a run, at a total of ``articles``. A resumed run that has
-        trained on none is deleted, as when a finished session is opened again."""
-        with writing(self._db.conn, self._path):
-            self._db.table("runs").update(run, {"ended_at": time.time(), "reason": reason})
-            idle = "id = ? AND first_article = ? AND first_article > 0"
-            self._db.execute(f"DELETE FROM runs WHERE {idle}", [run, articles])
-
-    def close(self) -> None:
-        """Close the connection; safe to call twice."""
-        self._db.close()
-
-
-def request_control(path: Path, **columns: bool) -> None:
-    """Set fields of `ControlRequest` for a session's trainer, to True or False. Raises
-    `SessionError`."""
-    assignments = ", ".join(f"{name} = :{name}" for name in columns)
-    with contextlib.closing(connect(path)) as db, session_errors(path):
-        db.execute(f"UPDATE control SET {assignments}", columns)
-
-
-# Upgrading files of earlier formats. Code that reads such files unconverted is with the other
-# readers.
-
-
-def upgrade(path: Path) -> None:
-    """Upgrade a session of an earlier format to this one in one transaction. If it raises
-    `SessionError`, nothing has changed.
-
-    The caller holds the session's lock. From 1.0.0, a million articles take about ten seconds.
-    """
-    with contextlib.closing(connect(path)) as db, session_errors(path):
-        session = SessionReader(path, db)
-        models = session.settings().models
-        n_words = len(session.vocabulary())
-        largest = max(state_room(spec.topics, n_words) for spec in models)
-        db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(largest, 2**31 - 1))
-        db.create_function("big_endian", 1, _swapped, deterministic=True)
-        (before,) = db.execute("PRAGMA user_version").fetchone()
-        statements: list[str] = []
-        for version in range(before, VERSION):
-            statements += script(f"upgrade-{version}").split(";")
-        for model in range(len(models)):
-            if before != FIRST_RELEASED:  # that had a table instead
-                statements.append(f"DROP INDEX IF EXISTS {name_of_order(model)}")
-            statements.append(order_by_topic(model))
-        with writing(db, path):
-            for statement in statements:
-                db.execute(statement)
-            db.execute(f"PRAGMA user_version = {VERSION}")
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-def _swapped(topics: Any) -> Any:
-    """`articles.topics` as big-endian numbers. Any other value stays as it is, and is refused when
-    read."""
-    if not isinstance(topics, bytes) or len(topics) % LARGEST_RELEASED.itemsize:
-        return topics
-    return np.frombuffer(topics, LARGEST_RELEASED).byteswap().tobytes()

@@ -21,7 +21,7 @@ from wikitopics.session.errors import NotNow, Say, SessionError
 from wikitopics.session.options import PASSES
 from wikitopics.session.records import BoundBy, Progress, State, TrainerActivity
 from wikitopics.session.storage.database import closed_on_error
-from wikitopics.session.storage.writer import HeartbeatWriter
+from wikitopics.session.storage.heartbeats import HeartbeatWriter
 from wikitopics.session.training.held_out import Measured
 from wikitopics.session.training.run import Run, Wait, wait_for
 from wikitopics.session.training.time_left import Goal, Left, TimeLeft

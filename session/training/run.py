@@ -13,7 +13,8 @@ from wikitopics.session.errors import NotNow
 from wikitopics.session.records import State
 from wikitopics.session.sources import kind_named
 from wikitopics.session.storage.block import Block
-from wikitopics.session.storage.writer import ControlRequest, SessionWriter
+from wikitopics.session.storage.heartbeats import ControlRequest
+from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.blocks import Blocks
 from wikitopics.session.training.first_texts import FIRST_TEXTS, short_texts
 from wikitopics.session.training.rates import RateMeter

@@ -24,8 +24,8 @@ from wikitopics.session.errors import NoSession, NotASession, NotRunning, Sessio
 from wikitopics.session.paths import LOCK, beside, log_file
 from wikitopics.session.records import TrainerActivity
 from wikitopics.session.storage import reader as heartbeat
+from wikitopics.session.storage.heartbeats import HeartbeatWriter, request_control
 from wikitopics.session.storage.reader import SessionReader, check_alone
-from wikitopics.session.storage.writer import HeartbeatWriter, request_control
 from wikitopics.session.system import Process, TrainerLock, lock_path
 
 

@@ -22,11 +22,11 @@ from wikitopics.session.records import Progress, TopicEvent, TopWords, TrainerAc
 from wikitopics.session.settings import ModelSpec, Settings
 from wikitopics.session.storage.articles import ArticleTopics
 from wikitopics.session.storage.block import Block
+from wikitopics.session.storage.heartbeats import HeartbeatWriter
 from wikitopics.session.storage.places import Layout
 from wikitopics.session.storage.writer import (
     Beginning,
     Changes,
-    HeartbeatWriter,
     SessionWriter,
     create,
 )

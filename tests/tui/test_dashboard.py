@@ -14,7 +14,7 @@ from tests.tui import canned, seeing
 from wikitopics.session.analysis.spotlight import Spot
 from wikitopics.session.analysis.story import Moment
 from wikitopics.session.records import ArticleRow
-from wikitopics.session.storage.writer import HeartbeatWriter
+from wikitopics.session.storage.heartbeats import HeartbeatWriter
 from wikitopics.tui.bars import window_title
 from wikitopics.tui.chart import Chart
 from wikitopics.tui.main_screen import EVERYWHERE

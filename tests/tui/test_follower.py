@@ -16,8 +16,9 @@ from tests.tui import canned, seeing
 from wikitopics.session.analysis.areas import topic_tree
 from wikitopics.session.errors import NoSession, SessionError
 from wikitopics.session.storage import writer as stores
+from wikitopics.session.storage.heartbeats import HeartbeatWriter
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.writer import Changes, HeartbeatWriter, SessionWriter
+from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training.new_session import feed_first_articles, store_vocabulary
 from wikitopics.session.training.stream import Stream
 from wikitopics.session.training.vocabulary import VocabularyBuild

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 
 from tests.tui import canned, seeing
 from tests.tui.standins import topic
-from wikitopics.session.storage.writer import HeartbeatWriter
+from wikitopics.session.storage.heartbeats import HeartbeatWriter
 from wikitopics.tui import text
 from wikitopics.tui.bars import KeyBar, fitted
 from wikitopics.tui.chart import Chart

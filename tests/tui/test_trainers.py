@@ -12,7 +12,7 @@ from tests.tui import canned, seeing
 from tests.tui.standins import Launcher, Process
 from wikitopics.session.control import NOBODY_ASKED
 from wikitopics.session.errors import SessionError
-from wikitopics.session.storage.writer import HeartbeatWriter
+from wikitopics.session.storage.heartbeats import HeartbeatWriter
 from wikitopics.tui.questions import Ask
 
 

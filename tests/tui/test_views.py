@@ -7,7 +7,7 @@ import pytest
 from rich.cells import cell_len
 
 from tests.tui import canned, seeing
-from wikitopics.session.storage.writer import HeartbeatWriter
+from wikitopics.session.storage.heartbeats import HeartbeatWriter
 from wikitopics.tui.questions import Ask
 from wikitopics.tui.topic_list import TopicList
 from wikitopics.tui.views.log import EventList

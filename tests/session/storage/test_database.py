@@ -13,8 +13,9 @@ from tests.session.rows import sql
 from wikitopics.session.errors import NotASession, SessionError
 from wikitopics.session.records import Progress
 from wikitopics.session.storage.database import connect, is_sqlite
+from wikitopics.session.storage.heartbeats import HeartbeatWriter
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.writer import Changes, HeartbeatWriter, SessionWriter
+from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.tui.follow import Follower
 
 # Files that are no session, or are of a newer version, are told as such and left as they are.
@@ -73,7 +74,7 @@ TRAINER = """
 import sys
 from pathlib import Path
 from wikitopics.session.records import TrainerActivity
-from wikitopics.session.storage.writer import HeartbeatWriter
+from wikitopics.session.storage.heartbeats import HeartbeatWriter
 from wikitopics.session.storage.writer import Changes
 from wikitopics.session.storage.writer import SessionWriter
 path = Path(sys.argv[1])

@@ -26,7 +26,7 @@ from wikitopics.model import Minibatch
 from wikitopics.model.coherence import Occurrences, npmi_of_words
 from wikitopics.session.analysis.areas import atlas
 from wikitopics.session.errors import DiskFull
-from wikitopics.session.storage import writer as formats
+from wikitopics.session.storage import upgrading as formats
 from wikitopics.session.storage.counts import KeptCounts
 from wikitopics.session.storage.database import FIRST_RELEASED, VERSION, order_by_topic, schema
 from wikitopics.session.storage.reader import SessionReader
@@ -217,9 +217,9 @@ def test_a_reader_that_is_open_meanwhile_goes_on(released):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from wikitopics.session.storage import writer
+from wikitopics.session.storage import upgrading
 
-left, connect = int(sys.argv[2]), writer.connect
+left, connect = int(sys.argv[2]), upgrading.connect
 
 def noted(sql):
     global left
@@ -232,8 +232,8 @@ def watched(path):
     db.set_trace_callback(noted)
     return db
 
-writer.connect = watched
-writer.upgrade(Path(sys.argv[1]))
+upgrading.connect = watched
+upgrading.upgrade(Path(sys.argv[1]))
 """
 
 

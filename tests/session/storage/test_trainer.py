@@ -11,9 +11,10 @@ from tests.session.memory import status
 from tests.session.rows import sql
 from wikitopics.session.errors import Damaged
 from wikitopics.session.records import Progress, TrainerActivity
-from wikitopics.session.storage import writer as pulses
+from wikitopics.session.storage import heartbeats as pulses
+from wikitopics.session.storage.heartbeats import HeartbeatWriter
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.writer import Changes, HeartbeatWriter, SessionWriter
+from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.system import Process, TrainerLock
 
 

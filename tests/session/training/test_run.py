@@ -33,7 +33,8 @@ from tests.waiting import until_true
 from wikitopics.crawler.errors import WikiRefused, WikiUnreachable
 from wikitopics.session import control
 from wikitopics.session.errors import DiskFull, SessionError
-from wikitopics.session.storage.writer import HeartbeatWriter, SessionWriter
+from wikitopics.session.storage.heartbeats import HeartbeatWriter
+from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training import blocks as feed_module
 from wikitopics.session.training import charting
 from wikitopics.session.training.blocks import JOBS_AHEAD
