@@ -10,9 +10,10 @@ from pathlib import Path
 from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.naming import LONGEST_NAME, topic_name
 from wikitopics.session.records import SNAPSHOT_WORDS, TopicRow
+from wikitopics.session.signals import Signals
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.topics import give_name, hide
-from wikitopics.session.system import Signals, kill_group, start_command
+from wikitopics.session.system import kill_group, start_command
 
 PATIENCE = 30.0
 """The most seconds that a command may take for a name."""

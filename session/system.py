@@ -1,26 +1,23 @@
-"""Processes: how one is told from another, how a program is asked to end, and the lock that a
-session's one trainer holds."""
+"""Processes: how one is told from another, the user's commands, and the lock that a session's one
+trainer holds."""
 
-import asyncio
 import contextlib
 import errno
 import fcntl
-import mmap
 import os
 import signal
 import subprocess
 import sys
-import tempfile
-import threading
 import time
-from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from wikitopics.own_files import open_own
-from wikitopics.session.errors import SessionError, SessionInUse, os_error_as
+from wikitopics.session.errors import SessionInUse, os_error_as
+from wikitopics.session.file_systems import unfit
 from wikitopics.session.paths import LOCK, beside, command, is_at
+from wikitopics.session.signals import acting_later
 
 # How a process is identified. Its number is not enough: by now it may belong to another program, or
 # to a process in another container.
@@ -147,184 +144,6 @@ def kill_group(process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError):  # no process of its group is left
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-
-
-# Signals that ask a program to end: recorded, and acted on when the program is ready.
-
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-POLL_SECONDS = 0.01
-"""Seconds after which `Signals.wait` notices that a process has ended, or a signal has come."""
-WAKE_SECONDS = 0.2
-"""Seconds after which an event loop that waits notices a signal at the latest."""
-
-
-class Signals(contextlib.AbstractContextManager["Signals"]):
-    """Within the block, signals are recorded, and passed to the callback once `tell` has set one.
-
-    No signal is lost while one part of the program hands over to another. One that arrives while a
-    trainer is starting still stops that trainer. Only the main thread hears signals: in others
-    nothing is recorded.
-    """
-
-    def __init__(self) -> None:
-        self.noted: list[signal.Signals] = []
-        self.at_once: Callable[[signal.Signals], object] = lambda _: None
-        """Called for each signal from within its handler, even while the event loop is blocked."""
-        self._call: Callable[[signal.Signals], object] = lambda _: None
-        self._before: dict[signal.Signals, signal._HANDLER] = {}
-
-    def __enter__(self) -> "Signals":
-        if threading.current_thread() is not threading.main_thread():
-            return self
-        for number in ENDING:
-            # Under nohup SIGHUP stays ignored. None means a handler that was not installed from
-            # Python.
-            if signal.getsignal(number) not in (signal.SIG_IGN, None):
-                self._before[number] = signal.signal(number, lambda number, _: self._note(number))
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        # In reverse: Ctrl+C, whose handler may raise here, comes last.
-        for number, handler in reversed(self._before.items()):
-            signal.signal(number, handler)
-
-    def wait(
-        self,
-        process: subprocess.Popen[bytes],
-        seconds: float,
-        until: Collection[signal.Signals] = ENDING,
-    ) -> int | None:
-        """The exit code of a process; None if it still runs after ``seconds``, or when one of the
-        signals ``until`` is recorded.
-
-        An exception from a signal handler can leave `Popen`'s own lock locked for ever, so that
-        every later `wait` hangs. So processes are polled and waited for only where signals are
-        recorded.
-        """
-        deadline = time.monotonic() + seconds
-        while process.poll() is None and time.monotonic() < deadline:
-            if not set(until).isdisjoint(self.noted):
-                break
-            time.sleep(POLL_SECONDS)
-        return process.returncode
-
-    def tell(self, call: Callable[[signal.Signals], object]) -> None:
-        """Have the running event loop call ``call``, and only that, for each signal recorded so far
-        and from now on."""
-        loop = asyncio.get_running_loop()
-
-        def pass_on(number: signal.Signals) -> None:
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(call, number)
-
-        def stay_awake() -> None:
-            if self._call is pass_on:
-                loop.call_later(WAKE_SECONDS, stay_awake)
-
-        self._call = pass_on
-        # A signal that comes just before the loop waits, or in another thread, does not wake it.
-        stay_awake()
-        for number in self.noted.copy():
-            pass_on(number)
-
-    def hang_up(self) -> None:
-        """Record that the terminal is gone, although no signal said so."""
-        self._note(signal.SIGHUP)
-
-    def _note(self, number: int) -> None:
-        noted = signal.Signals(number)
-        self.noted.append(noted)
-        self.at_once(noted)
-        self._call(noted)
-
-
-@contextlib.contextmanager
-def acting_later() -> Iterator[Signals]:
-    """Record the signals that arrive within the block, and let them take effect at its end."""
-    signals = Signals()
-    try:
-        with signals:
-            yield signals
-    finally:
-        with contextlib.ExitStack() as stack:  # if one raises, the next ones still take effect
-            for number in reversed(signals.noted):
-                stack.callback(signal.raise_signal, number)
-
-
-# What a session needs of its file system; some network shares and FUSE file systems lack it.
-
-
-def unfit(path: Path, lack: str) -> SessionError:
-    """The error for a session whose file system has this `lack_of`."""
-    cure = "copy the session to a local disk, or set WIKITOPICS_HOME to a folder on one"
-    return SessionError(f"{path} is on a file system that cannot {lack}: {cure}")
-
-
-def is_read_only(folder: Path) -> bool:
-    """Whether the folder's file system is mounted read-only."""
-    try:
-        return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
-    except OSError:
-        return False
-
-
-def lack_of(folder: Path) -> str:
-    """What SQLite and a trainer need and the folder's file system cannot do, such as "lock files
-    (No locks available)"; "" if it can do everything.
-
-    Each is tried on a file that is deleted again. Raises OSError if no file can be made there.
-    """
-    with tempfile.TemporaryDirectory(prefix=".wikitopics-", suffix=".new", dir=folder) as empty:
-        path = Path(empty, "tried")
-        path.write_bytes(bytes(_MAPPED))
-        for need, attempt in _NEEDS.items():
-            try:
-                attempt(path)
-            except OSError as error:
-                return f"{need} ({error.strerror or error})"
-    return ""
-
-
-def _lock_bytes(path: Path) -> None:
-    """As SQLite locks."""
-    with path.open("r+b") as file:
-        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1)
-
-
-def _lock_file(path: Path) -> None:
-    """As trainers and drafts are locked."""
-    with path.open("r+b") as file:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def _share_memory(path: Path) -> None:
-    """As SQLite shares the index of its write-ahead log."""
-    with path.open("r+b") as file, mmap.mmap(file.fileno(), _MAPPED) as shared:
-        shared[0] = 1
-    if path.read_bytes()[:1] != b"\1":
-        raise OSError(None, "what one program writes there, others do not see")
-
-
-def _flush(path: Path) -> None:
-    with path.open("r+b") as file:
-        os.fsync(file.fileno())
-
-
-def _replace(path: Path) -> None:
-    other = path.with_name("other")
-    other.write_bytes(b"")
-    path.replace(other)
-
-
-_MAPPED = 32 << 10
-"""The bytes that SQLite maps at a time."""
-_NEEDS = {
-    "lock parts of files": _lock_bytes,
-    "lock files": _lock_file,
-    "share memory between programs": _share_memory,
-    "flush files to the disk": _flush,
-    "replace a file by another one": _replace,  # last: the file is gone then
-}
 
 
 # One trainer per session: a lock that the kernel frees when its owner dies, however it dies.

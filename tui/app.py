@@ -21,8 +21,8 @@ from wikitopics.session.errors import SessionError
 from wikitopics.session.metrics import METRICS
 from wikitopics.session.paths import DEMO_SESSION, session_name, session_path
 from wikitopics.session.records import ArticleRow
+from wikitopics.session.signals import Signals
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.system import Signals
 from wikitopics.tui.background import run_in_background
 from wikitopics.tui.bars import FindBar, caption, condition, fitted, pieces, window_title
 from wikitopics.tui.export import Export

@@ -24,7 +24,7 @@ from wikitopics.session.errors import SessionError
 from wikitopics.session.naming import LONGEST_NAME
 from wikitopics.session.records import TopicRow
 from wikitopics.session.request import DOWNLOAD
-from wikitopics.session.system import Signals
+from wikitopics.session.signals import Signals
 from wikitopics.tui.background import run_in_background
 from wikitopics.tui.bars import TextField
 from wikitopics.tui.follow import TrainerProcess

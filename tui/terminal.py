@@ -30,7 +30,7 @@ from textual.widget import MountError
 from wikitopics.session import config, escapes
 from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.paths import config_file
-from wikitopics.session.system import Signals
+from wikitopics.session.signals import Signals
 from wikitopics.tui.text import in_ascii, visible
 
 # Our two themes, dark and light; Textual's own are in the palette as well.

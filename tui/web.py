@@ -27,7 +27,7 @@ from textual_serve.server import Server, to_int
 from wikitopics.session.errors import os_error_as
 from wikitopics.session.escapes import visible
 from wikitopics.session.paths import session_name
-from wikitopics.session.system import Signals
+from wikitopics.session.signals import Signals
 
 HOST = "127.0.0.1"
 VIEWER = "wikitopics.tui.viewer"

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from benchmarks.processes import PROGRAM, Screen, family, memory_mb, status_mb
+from wikitopics.session.signals import acting_later
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.system import acting_later
 
 SAMPLE_SECONDS = 1.0
 PATIENCE = 900.0

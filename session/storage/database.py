@@ -25,10 +25,10 @@ from sqlite3 import Connection
 from typing import TYPE_CHECKING, Any
 
 from wikitopics.session.errors import BadUsage, Damaged, DiskFull, NotASession, NotNow, SessionError
+from wikitopics.session.file_systems import is_read_only, lack_of, unfit
 from wikitopics.session.paths import BESIDE, LOCK
 from wikitopics.session.records import Role
 from wikitopics.session.storage.decoding import Rows, Types, convert_rows
-from wikitopics.session.system import is_read_only, lack_of, unfit
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

@@ -16,13 +16,14 @@ from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage, Say
 from wikitopics.session.options import ARTICLES, HELD_OUT, HOURS, MAX_MB, THREADS
 from wikitopics.session.request import TrainRequest
+from wikitopics.session.signals import Signals
 from wikitopics.session.storage.database import released, remove_database
 from wikitopics.session.storage.files import make_folder
 from wikitopics.session.storage.heartbeats import request_control
 from wikitopics.session.storage.reader import check_alone
 from wikitopics.session.storage.upgrading import upgrade
 from wikitopics.session.storage.writer import SessionWriter
-from wikitopics.session.system import Signals, TrainerLock
+from wikitopics.session.system import TrainerLock
 from wikitopics.session.training.monitor import Monitor, Reporter
 from wikitopics.session.training.new_session import (
     LEAST,

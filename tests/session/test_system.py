@@ -11,11 +11,12 @@ from dataclasses import replace
 
 import pytest
 
-from wikitopics.session.system import UNKNOWN, Process, Signals, acting_later
+from wikitopics.session.signals import Signals, acting_later
+from wikitopics.session.system import UNKNOWN, Process
 
 INTERRUPTED = """
 import random, signal, subprocess, sys
-from wikitopics.session.system import acting_later
+from wikitopics.session.signals import acting_later
 random.seed(int(sys.argv[1]))
 signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))  # in the middle of anything
 for _ in range(1000):

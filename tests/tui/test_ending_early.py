@@ -5,7 +5,7 @@ import functools
 import pytest
 
 from tests.tui.standins import Process
-from wikitopics.session.system import Signals
+from wikitopics.session.signals import Signals
 from wikitopics.tui.main_screen import Main
 from wikitopics.tui.questions import Ask, AskContact, Contact
 from wikitopics.tui.views.dashboard import Dashboard

@@ -11,7 +11,7 @@ from tests.tui.standins import Launcher, Process
 from wikitopics.session import sources
 from wikitopics.session.control import NOBODY_ASKED
 from wikitopics.session.errors import SessionError
-from wikitopics.session.system import Signals
+from wikitopics.session.signals import Signals
 from wikitopics.tui.new_session import OWN_FIELDS, TOPICS, NewSession, arguments
 from wikitopics.tui.questions import Contact
 

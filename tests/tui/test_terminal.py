@@ -26,7 +26,7 @@ KEEP = escapes.KEEP_TITLE.encode()
 TITLE = b"wikitopics\x1b\\"
 GIVE_BACK = escapes.GIVE_BACK_TITLE.encode()
 OPEN = (
-    "from pathlib import Path\nfrom wikitopics.session.system import Signals\n"
+    "from pathlib import Path\nfrom wikitopics.session.signals import Signals\n"
     "from wikitopics.tui.app import run\nwith Signals() as s: run(Path({!r}), s)"
 )
 
@@ -172,7 +172,7 @@ def test_a_terminal_that_takes_nothing_does_not_hold_up_the_end(pty_pair, monkey
 HANGS = """if True:
     import contextlib, os, signal
     from pathlib import Path
-    from wikitopics.session.system import Signals
+    from wikitopics.session.signals import Signals
     from wikitopics.tui import app, terminal
 
     os.set_blocking(1, False)

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tests.session.rows import sql
-from wikitopics.session.system import ENDING
+from wikitopics.session.signals import ENDING
 
 
 def words_of(cli, *options):

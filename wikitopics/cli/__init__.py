@@ -105,7 +105,7 @@ def _check_limits() -> None:
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
     if most == resource.RLIM_INFINITY:
         return
-    from wikitopics.session.system import acting_later
+    from wikitopics.session.signals import acting_later
 
     memory = max(0, most - _MEMORY)
     code = (

@@ -20,8 +20,8 @@ from wikitopics.extra import EXTRAS
 from wikitopics.model import KindError, kinds
 from wikitopics.session import __version__, sources
 from wikitopics.session.errors import SessionError
+from wikitopics.session.file_systems import lack_of
 from wikitopics.session.paths import config_file, session_folder
-from wikitopics.session.system import lack_of
 
 _NETWORK_FILE_SYSTEMS = {
     "nfs",

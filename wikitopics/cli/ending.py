@@ -13,12 +13,8 @@ from wikitopics.session import escapes
 from wikitopics.session.errors import Say
 from wikitopics.session.escapes import visible
 from wikitopics.session.paths import session_name
-from wikitopics.session.system import (
-    Signals,
-    acting_later,
-    kill_group,
-    start_command,
-)
+from wikitopics.session.signals import Signals, acting_later
+from wikitopics.session.system import kill_group, start_command
 
 PATIENCE = 20.0
 """The maximum seconds that the command may take: whoever stopped the trainer waits for it."""

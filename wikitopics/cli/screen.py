@@ -21,7 +21,8 @@ from wikitopics.session import escapes
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.options import ARTICLES, NOTIFY
 from wikitopics.session.paths import DEMO_SESSION, command, log_file, session_name, session_path
-from wikitopics.session.system import Signals, owner, owner_pid
+from wikitopics.session.signals import Signals
+from wikitopics.session.system import owner, owner_pid
 
 if TYPE_CHECKING:
     from wikitopics.session.control import Trainers

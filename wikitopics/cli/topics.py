@@ -354,7 +354,7 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
       wikitopics topics name --command ./ask-model --session night --replace
     """
     from wikitopics.session.given_names import name_topics, suggested, topics_to_name
-    from wikitopics.session.system import Signals
+    from wikitopics.session.signals import Signals
 
     path = session_path(session)
 

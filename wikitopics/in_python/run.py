@@ -54,8 +54,9 @@ from wikitopics.session.paths import DEFAULT_SESSION, session_name
 from wikitopics.session.records import KNOWN_ID
 from wikitopics.session.request import TrainRequest, new_settings
 from wikitopics.session.settings import MOST_NUMBERS
+from wikitopics.session.signals import Signals, acting_later
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.system import Signals, acting_later, in_use, owner, owner_pid
+from wikitopics.session.system import in_use, owner, owner_pid
 from wikitopics.session.training.vocabulary_texts import file_documents
 from wikitopics.stored import StoredSession
 from wikitopics.stored.arguments import check_collection, given_flag, path_of, whole, wrong_type

@@ -15,9 +15,10 @@ import pytest
 
 from tests.commands import ROOT
 from wikitopics.session.errors import SessionError
+from wikitopics.session.file_systems import lack_of
 from wikitopics.session.paths import BESIDE
 from wikitopics.session.storage.database import connect
-from wikitopics.session.system import TrainerLock, lack_of, lock_path
+from wikitopics.session.system import TrainerLock, lock_path
 
 COMMANDS = """
 import contextlib, io, json, sys

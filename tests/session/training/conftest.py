@@ -23,8 +23,9 @@ def trainer_of(tmp_path, corpus, new_session, monkeypatch):
     from concurrent.futures import ThreadPoolExecutor
 
     from tests.session.memory import HELD_OUT, INFO
+    from wikitopics.session.signals import Signals
     from wikitopics.session.storage.writer import SessionWriter
-    from wikitopics.session.system import Signals, TrainerLock
+    from wikitopics.session.system import TrainerLock
     from wikitopics.session.training.blocks import Intake
     from wikitopics.session.training.jobs import CountedJob, count_pages
     from wikitopics.session.training.monitor import Monitor

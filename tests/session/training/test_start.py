@@ -25,7 +25,7 @@ from wikitopics.crawler.source import Activity
 from wikitopics.session import sources
 from wikitopics.session.errors import Damaged
 from wikitopics.session.request import TrainRequest
-from wikitopics.session.system import Signals
+from wikitopics.session.signals import Signals
 from wikitopics.session.training import opening, remarks, start
 from wikitopics.session.training.opening import open_with_retries
 from wikitopics.session.training.plan import resolve
