@@ -14,7 +14,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from wikitopics.extra import INTEROP, PARQUET, REPORT
+from wikitopics.extra import PARQUET, REPORT
 from wikitopics.session.analysis.exports import (
     TYPES,
     Batch,
@@ -26,68 +26,6 @@ from wikitopics.session.analysis.exports import (
 )
 from wikitopics.session.analysis.spreadsheet import xlsx
 from wikitopics.session.errors import BadUsage
-
-# The model as gensim's own LdaModel, written by gensim.
-#
-# - lambda (K, W) is `topics` times `topic_weights`, which are pseudo-counts: for SCVB0 the expected
-#   counts plus the prior.
-# - alpha (K,) is `document_prior`; for the HDP alpha times the expected sticks.
-# - eta is the smallest lambda: no model's prior is larger.
-# - num_updates is the number of articles trained and numdocs that of the corpus, so that gensim's
-#   `update` continues in small steps.
-#
-# Learning rates, snapshots and the HDP's two levels have no place in it.
-
-STEM = "model"
-_ITERATIONS = 8
-"""Iterations of gensim's inference. More would fit seen words better, but not unseen ones."""
-
-
-def _write_gensim(request: ExportRequest, path: Path) -> None:
-    """Write a folder with the files of ``LdaModel.save``, for ``LdaModel.load("FOLDER/model")``."""
-    import numpy as np
-
-    from wikitopics.session.storage.files import replacing_folder
-
-    with replacing_folder(path, STEM) as folder:
-        try:
-            from gensim.corpora import Dictionary
-            from gensim.models import LdaModel
-        except ModuleNotFoundError:
-            raise BadUsage(INTEROP.needed("--format gensim")) from None
-        with request.reader.one_moment():
-            model = trained_model(request)
-            words = request.reader.vocabulary()
-            trained = request.reader.progress().articles
-        lambda_ = model.topics().astype(np.float64)
-        lambda_ *= model.topic_weights()[:, None]
-        eta = float(lambda_.min())
-        dictionary = Dictionary()
-        dictionary.token2id = {word: id for id, word in enumerate(underscored(words))}
-        lda = LdaModel(
-            id2word=dictionary,
-            num_topics=model.n_topics,
-            alpha=model.document_prior(),
-            eta=eta,
-            iterations=_ITERATIONS,
-            dtype=np.float64,  # in float32, gensim's smallest word probability is 1e-7
-            random_state=0,
-        )
-        lda.state.sstats = lambda_ - eta
-        lda.state.numdocs = model.n_documents
-        lda.num_updates = trained
-        lda.sync_state()
-        lda.save(str(folder / STEM))
-
-
-def _write_proxann(request: ExportRequest, path: Path) -> None:
-    """Write the folder of files that ProxAnn reads."""
-    from wikitopics.session.analysis.proxann import write_proxann
-
-    write_proxann(request, path)
-
-
-# The formats.
 
 GROUP = 50_000
 """The number of rows of a Parquet file that are written together."""
@@ -126,6 +64,20 @@ class Format:
     """Whether it cannot be shown on a terminal."""
     bom: bool = False
     """Whether it may begin with a byte order mark."""
+
+
+def _write_gensim(request: ExportRequest, path: Path) -> None:
+    """Write the folder of a model that gensim loads."""
+    from wikitopics.session.analysis.gensim_model import write_gensim
+
+    write_gensim(request, path)
+
+
+def _write_proxann(request: ExportRequest, path: Path) -> None:
+    """Write the folder of files that ProxAnn reads."""
+    from wikitopics.session.analysis.proxann import write_proxann
+
+    write_proxann(request, path)
 
 
 def _table(delimiter: str, table: Table, request: ExportRequest) -> Iterator[bytes]:
