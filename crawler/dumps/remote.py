@@ -16,8 +16,9 @@ from wikitopics.crawler.dumps.shuffled import Chunk, Schedule, ShuffledDump
 from wikitopics.crawler.errors import BadSource, CrawlerError, TransientError, Unconfirmed
 from wikitopics.crawler.file_source import first_and_more
 from wikitopics.crawler.http.client import Client
+from wikitopics.crawler.http.pace import Clock
 from wikitopics.crawler.http.rules import RateLimits, dump_limits, is_wikimedia
-from wikitopics.crawler.http.wire import Clock, JudgeRedirect, Reply, RequestBounds, Wanted
+from wikitopics.crawler.http.wire import JudgeRedirect, Reply, RequestBounds, Wanted
 from wikitopics.crawler.page import SourceInfo
 from wikitopics.crawler.source import Activity, Asked, Identity
 

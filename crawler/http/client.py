@@ -17,6 +17,7 @@ from yarl import URL
 from wikitopics.crawler.errors import TransientError, WikiUnreachable
 from wikitopics.crawler.http import wire
 from wikitopics.crawler.http.contact import Quoting, check_contact, sendable, user_agent
+from wikitopics.crawler.http.pace import Clock, OwnPace, SharedPace, Turn, is_usual_wait
 from wikitopics.crawler.http.rules import RateLimits
 from wikitopics.crawler.source import Activity
 
@@ -52,7 +53,7 @@ class Client:
         version: str,
         contact: str | None = None,
         limits_of: Callable[[URL], RateLimits] | None = None,
-        clock: wire.Clock | None = None,
+        clock: Clock | None = None,
         budget_folder: Path | None = None,
         bounds: wire.RequestBounds | None = None,
         judge_other_host: wire.JudgeRedirect = wire.not_followed,
@@ -65,14 +66,14 @@ class Client:
         self._limits_of = limits_of or (lambda _: limits)
         self._budget_folder = budget_folder
         self.activity = activity
-        self.clock = clock or wire.Clock()
+        self.clock = clock or Clock()
         self.quote = Quoting(contact)
         """Quotes a server's text in messages."""
         self._bounds = bounds or wire.RequestBounds()
         self._user_agent = user_agent(version, contact)
         self._session: aiohttp.ClientSession | None = None
         self._judge_other_host = judge_other_host
-        self._paces: dict[RateLimits, wire.OwnPace] = {}
+        self._paces: dict[RateLimits, OwnPace] = {}
         self._rng = random.Random()  # used only to vary waiting times
         self._starts: deque[float] = deque()
         self._under_way = 0
@@ -132,19 +133,19 @@ class Client:
             url = target
         raise TransientError(f"{url.host} redirects in a loop")
 
-    def _turn(self, limits: RateLimits) -> AbstractAsyncContextManager[wire.Turn]:
+    def _turn(self, limits: RateLimits) -> AbstractAsyncContextManager[Turn]:
         """One request's turn under these limits."""
         if limits not in self._paces:
             if limits.wikimedia and self._budget_folder is not None:
-                pace: wire.OwnPace = wire.SharedPace(limits, self.clock, self._budget_folder)
+                pace: OwnPace = SharedPace(limits, self.clock, self._budget_folder)
             else:
-                pace = wire.OwnPace(limits, self.clock)
+                pace = OwnPace(limits, self.clock)
             self._paces[limits] = pace
 
         async def wait_until(moment: float, reason: str) -> None:
             seconds = moment - self.clock.monotonic()
             self._check_start(limits, seconds, f"waiting for {reason}")
-            if not wire.is_usual_wait(limits, seconds):
+            if not is_usual_wait(limits, seconds):
                 self.activity.trouble = self.activity.trouble or f"waiting for {reason}"
             await self.wait_until(moment, reason)
 
@@ -153,7 +154,7 @@ class Client:
     def _read(
         self,
         reply: wire.Reply,
-        turn: wire.Turn,
+        turn: Turn,
         limits: RateLimits,
         read: Callable[[wire.Reply], T],
     ) -> T:
@@ -176,7 +177,7 @@ class Client:
     async def _get(
         self,
         url: URL,
-        turn: wire.Turn,
+        turn: Turn,
         limits: RateLimits,
         wanted: wire.Wanted,
     ) -> wire.Reply:

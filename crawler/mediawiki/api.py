@@ -15,8 +15,9 @@ import msgspec
 from msgspec import Meta
 
 from wikitopics.crawler.errors import BadPosition, CrawlerError, TransientError
+from wikitopics.crawler.http.pace import interval
 from wikitopics.crawler.http.rules import RateLimits
-from wikitopics.crawler.http.wire import Reply, interval
+from wikitopics.crawler.http.wire import Reply
 from wikitopics.crawler.mediawiki.gathering import Gathering
 from wikitopics.crawler.mediawiki.replies import QueryAnswer, read_answer
 from wikitopics.crawler.mediawiki.wiki import MOST_PAGES, TEXTS, Wiki

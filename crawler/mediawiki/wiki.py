@@ -8,8 +8,9 @@ from yarl import URL
 from wikitopics.crawler import page
 from wikitopics.crawler.errors import TransientError
 from wikitopics.crawler.http.client import Client
+from wikitopics.crawler.http.pace import Clock
 from wikitopics.crawler.http.rules import RateLimits, limits_for, wikimedia_page_limits
-from wikitopics.crawler.http.wire import Clock, Reply, RequestBounds
+from wikitopics.crawler.http.wire import Reply, RequestBounds
 from wikitopics.crawler.mediawiki.finding import ApiSearch
 from wikitopics.crawler.mediawiki.gathering import Gathering
 from wikitopics.crawler.mediawiki.replies import QueryAnswer, read_answer, read_api

@@ -19,8 +19,8 @@ from wikitopics.crawler.dumps.remote import (
 )
 from wikitopics.crawler.errors import CrawlerError
 from wikitopics.crawler.file_source import first_and_more
+from wikitopics.crawler.http.pace import Clock
 from wikitopics.crawler.http.rules import RateLimits, dump_limits
-from wikitopics.crawler.http.wire import Clock
 from wikitopics.crawler.page import Markup, SourceInfo
 from wikitopics.crawler.source import Asked
 from wikitopics.crawler.texts.files import PARQUET

@@ -13,7 +13,7 @@ from benchmarks import data
 from tests.crawler import remote
 from tests.crawler.dump_server import says, serving
 from tests.wiki import make_app
-from wikitopics.crawler.http.wire import Clock
+from wikitopics.crawler.http.pace import Clock
 from wikitopics.crawler.mediawiki.api import ApiSource
 from wikitopics.crawler.mediawiki.wiki import Wiki
 

@@ -23,7 +23,7 @@ LATER = [f"{year}-01-01" for year in range(2027, 2037)]
 
 @pytest.fixture(autouse=True)
 def now(monkeypatch):
-    monkeypatch.setattr("wikitopics.crawler.http.wire.Clock.wall", lambda self: NOW)
+    monkeypatch.setattr("wikitopics.crawler.http.pace.Clock.wall", lambda self: NOW)
 
 
 async def opened(server, *, agreed=True, folder="/", lang="de", contact=None):

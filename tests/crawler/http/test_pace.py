@@ -7,13 +7,13 @@ from itertools import pairwise
 import pytest
 
 from wikitopics.crawler.errors import CrawlerError
+from wikitopics.crawler.http.pace import Clock, OwnPace, SharedPace, interval
 from wikitopics.crawler.http.rules import (
     RateLimits,
     wikimedia_limits,
     wikimedia_page_limits,
     wikimedia_service_limits,
 )
-from wikitopics.crawler.http.wire import Clock, OwnPace, SharedPace, interval
 from wikitopics.crawler.mediawiki.api import BatchSizer
 
 SERVICE = wikimedia_service_limits("dumps.wikimedia.org", "the dump server")
@@ -285,8 +285,8 @@ async def test_a_trainer_killed_in_its_turn_leaves_it_to_others(tmp_path):
     code = f"""if 1:
         import asyncio
         from pathlib import Path
+        from wikitopics.crawler.http.pace import Clock, SharedPace
         from wikitopics.crawler.http.rules import wikimedia_page_limits
-        from wikitopics.crawler.http.wire import Clock, SharedPace
         async def hold():
             async def wait(moment, reason):
                 await asyncio.sleep(0.01)
