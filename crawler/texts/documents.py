@@ -14,6 +14,7 @@ from wikitopics.crawler.file_source import START, Found, PageFiles, Place, Say, 
 from wikitopics.crawler.markup.texts import noticing
 from wikitopics.crawler.page import Markup, Page
 from wikitopics.crawler.texts import records
+from wikitopics.crawler.texts.contents import Contents, Stopped, open_regular
 from wikitopics.crawler.texts.files import (
     GIVEN,
     JSON_LINES,
@@ -317,7 +318,7 @@ class TextFiles(PageFiles):
 
         try:
             with _opened(file) as opened:
-                contents = records.Contents(
+                contents = Contents(
                     opened,
                     name,
                     offset=offset,
@@ -336,7 +337,7 @@ class TextFiles(PageFiles):
                         yield (record, line), after
                 while data := opened.read(1 << 20):  # bytes not parsed belong to the file too
                     seen(data)
-        except records.Stopped:
+        except Stopped:
             return
         except OSError as error:
             why = f"cannot be read: {error.strerror or error}"
@@ -357,7 +358,7 @@ class TextFiles(PageFiles):
     def _parts(
         self,
         file: TextFile,
-        contents: records.Contents,
+        contents: Contents,
         say_odd: Say,
     ) -> Iterator[records.Record]:
         """The records of a file with several; ``say_odd`` is told of a table's odd rows."""
@@ -367,7 +368,7 @@ class TextFiles(PageFiles):
             return records.json_lines(contents, self._names, may_be_empty=self._takes_all(file))
         # Opened a second time, since ``contents`` may already be in the middle of the file.
         with _opened(file) as opened:
-            beginning = records.Contents(opened, contents.name, stopped=contents.stopped)
+            beginning = Contents(opened, contents.name, stopped=contents.stopped)
             table = Table.of(beginning, file.ending, self._column, self._names, self._header)
         return table_rows(contents, table, say_odd)
 
@@ -408,7 +409,7 @@ def _beginning(text: str) -> str:
 
 @contextmanager
 def _opened(file: TextFile) -> Iterator[BinaryIO]:
-    with records.open_regular(file.path) as opened:
+    with open_regular(file.path) as opened:
         _check_same(file, opened)
         yield opened
         _check_same(file, opened)

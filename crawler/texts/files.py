@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.http.rules import is_address
-from wikitopics.crawler.texts import records
+from wikitopics.crawler.texts.contents import PACKED, is_packed, other_format
 
 GIVEN = ".given.jsonl"
 """The ending of the file, beside the session, in which a Python program leaves its texts."""
@@ -21,7 +21,7 @@ TABLES = (".csv", ".tsv")
 JSON_LINES = ".jsonl"
 PARQUET = ".parquet"
 _TAKEN = (
-    f".jsonl, .csv, .tsv, .txt, each also compressed ({' '.join(records.PACKED)}), .parquet, or a "
+    f".jsonl, .csv, .tsv, .txt, each also compressed ({' '.join(PACKED)}), .parquet, or a "
     "folder of .txt or .parquet files"
 )
 _RENAME = "rename it, so that its name ends with .parquet"
@@ -69,7 +69,7 @@ def ending(name: str) -> str | None:
     suffix = _suffix_unpacked(name)
     if suffix == ".ndjson":
         return JSON_LINES
-    if suffix == PARQUET and records.is_packed(name):
+    if suffix == PARQUET and is_packed(name):
         return None
     return suffix if suffix in (JSON_LINES, *TABLES, PLAIN, PARQUET) else None
 
@@ -77,7 +77,7 @@ def ending(name: str) -> str | None:
 def _suffix_unpacked(name: str) -> str:
     """The file's suffix in small letters, without that of a compression."""
     path = PurePath(name)
-    if records.is_packed(name):
+    if is_packed(name):
         path = PurePath(path.stem)
     return path.suffix.lower()
 
@@ -105,10 +105,10 @@ def check_paths(paths: Sequence[str]) -> None:
         if ending(path) is None:
             usual = f"not a supported kind of file: give {_TAKEN}"
             raise BadSource(f"{name}: {_ADVICE.get(_suffix_unpacked(path), usual)}")
-        if not records.is_packed(path) and ending(path) != PARQUET:
-            other_format = records.other_format(path)
-            if other_format:
-                raise BadSource(f"{name}: {other_format}")
+        if not is_packed(path) and ending(path) != PARQUET:
+            wrong_format = other_format(path)
+            if wrong_format:
+                raise BadSource(f"{name}: {wrong_format}")
 
 
 def are_parquet(paths: Sequence[str]) -> bool:

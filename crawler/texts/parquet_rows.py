@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from wikitopics.crawler.page import Markup, Page, Skip, SourceInfo
 from wikitopics.crawler.source import Lack
-from wikitopics.crawler.texts.records import LARGEST_DOCUMENT, LONGEST_ID
+from wikitopics.crawler.texts.contents import LARGEST_DOCUMENT
+from wikitopics.crawler.texts.records import LONGEST_ID
 
 
 class Strings(NamedTuple):

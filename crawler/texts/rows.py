@@ -14,12 +14,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from wikitopics.crawler.file_source import Say
 from wikitopics.crawler.page import SURROGATE, Skip
+from wikitopics.crawler.texts.contents import LARGEST_DOCUMENT, Contents
 from wikitopics.crawler.texts.records import (
-    LARGEST_DOCUMENT,
     NOT_UTF8,
     TOO_LARGE,
     BadRecord,
-    Contents,
     Document,
     Record,
     document_of,

@@ -10,13 +10,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.texts.records import (
-    LARGEST_DOCUMENT,
-    TOO_LARGE,
-    Contents,
-    Names,
-    lacks,
-)
+from wikitopics.crawler.texts.contents import LARGEST_DOCUMENT, Contents
+from wikitopics.crawler.texts.records import TOO_LARGE, Names, lacks
 
 csv.field_size_limit(LARGEST_DOCUMENT)  # for the whole process, in which nothing else reads tables
 

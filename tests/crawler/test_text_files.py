@@ -18,7 +18,7 @@ from tests.crawler.dumps import write
 from wikitopics.crawler import unpacking
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.page import LONGEST_TITLE, Page
-from wikitopics.crawler.texts import records as text_lines
+from wikitopics.crawler.texts import contents
 from wikitopics.crawler.texts.documents import MOST_NAMED, SeenIds, TextFiles
 
 
@@ -484,7 +484,7 @@ def test_a_decompression_bomb_is_refused(tmp_path, monkeypatch, packed, filler):
     most_at_once = 1 << 16
     most_without_document = 3 * most_at_once
     monkeypatch.setattr(unpacking, "_MOST_UNPACKED", most_at_once)
-    monkeypatch.setattr(text_lines, "MOST_WITHOUT", most_without_document)
+    monkeypatch.setattr(contents, "MOST_WITHOUT", most_without_document)
     n_fillers = 2 * most_without_document // len(filler)
     bomb = jsonl({"text": "x"}) + filler * n_fillers
     path = write(tmp_path / f"bomb.jsonl{packed}", PACKERS[packed](bomb))
@@ -499,8 +499,8 @@ def test_a_decompression_bomb_is_refused(tmp_path, monkeypatch, packed, filler):
     ("name", "begin"), [("a.jsonl", b'{"text": "x"}\n'), ("a.csv", b"text\nx\n"), ("a.txt", b"x\n")]
 )
 def test_empty_lines_without_end_are_refused(tmp_path, monkeypatch, name, begin):
-    monkeypatch.setattr(text_lines, "MOST_WITHOUT", 1 << 20)
-    most_lines = (1 << 20) // text_lines.LINE_COST
+    monkeypatch.setattr(contents, "MOST_WITHOUT", 1 << 20)
+    most_lines = (1 << 20) // contents.LINE_COST
     data = begin + b"\n" * 3 * most_lines
     path = write(tmp_path / name, data)
     # "0 GB": a megabyte, rounded.

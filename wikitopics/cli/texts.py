@@ -306,8 +306,8 @@ def _called(file: str) -> str:
 
 
 def _read(file: str) -> str:
+    from wikitopics.crawler.texts.contents import encoding_of
     from wikitopics.crawler.texts.files import PARQUET, ending
-    from wikitopics.crawler.texts.records import encoding_of
     from wikitopics.session.storage.files import read_bounded, read_input
 
     if ending(file) == PARQUET:
