@@ -207,13 +207,6 @@ class OnlineModel(ABC):
         constructor: Callable[..., Self] = cls
         return constructor(topics, n_words, n_documents, **settings)
 
-    @classmethod
-    def check_options(cls, **values: object) -> None:
-        """Raise ValueError for the first value that the option of that name does not accept; None
-        is accepted."""
-        for option in cls.options:
-            option.convert(values.get(option.name))
-
     # Properties
 
     @property
