@@ -42,6 +42,12 @@ from wikitopics.extra import PARQUET
 if TYPE_CHECKING:
     from pyarrow.parquet import FileMetaData, ParquetFile
 
+_MARK = b"PAR1"
+"""The first bytes of a file, and the last ones."""
+_LENGTH = 4
+"""The bytes of the footer's length, which stands between the footer and the mark at the end."""
+_END = _LENGTH + len(_MARK)
+"""The bytes behind the footer."""
 MOST_FOOTER = 16 << 20
 """The most bytes of a footer. pyarrow takes some twenty times as much memory for it."""
 _MOST_ELEMENTS = 200_000
@@ -176,23 +182,24 @@ def read_footer(file: RowFile) -> bytes:
     if file.size == 0:
         file.read(0, 1)  # raises for a file that is not there
         raise BadSource(f"{file.name}: the file is empty")
-    end = file.read(max(0, file.size - 8), file.size)
-    mark = end[4:]
+    end = file.read(max(0, file.size - _END), file.size)
+    mark = end[_LENGTH:]
     if mark == b"PARE":
         raise _encrypted(file.name)
-    if mark != b"PAR1" or file.size < 12:
-        if file.read(0, 4) == b"PAR1":
+    if mark != _MARK or file.size < len(_MARK) + _END:
+        if file.read(0, len(_MARK)) == _MARK:
             raise BadSource(f"{file.name}: a Parquet file that is cut off; copy it again")
         raise BadSource(f"{file.name}: not a Parquet file")
-    length = int.from_bytes(end[:4], "little")
-    if length > file.size - 12:
+    length = int.from_bytes(end[:_LENGTH], "little")
+    if length > file.size - len(_MARK) - _END:
         raise _damaged_footer(file.name)
     if length > MOST_FOOTER:
         raise BadSource(
             f"{file.name}: its footer takes over {MOST_FOOTER >> 20} MB: write it with fewer, "
             "larger row groups, or fewer columns"
         )
-    return file.read(file.size - 8 - length, file.size - 8)
+    stop = file.size - _END
+    return file.read(stop - length, stop)
 
 
 def _encrypted(name: str) -> BadSource:
@@ -210,7 +217,7 @@ def metadata_of(footer: bytes, name: str) -> FileMetaData:
     from pyarrow.parquet import ParquetFile
 
     plain = footer.replace(_ARROW_SCHEMA, b"-" * len(_ARROW_SCHEMA))
-    whole = b"PAR1" + plain + len(plain).to_bytes(4, "little") + b"PAR1"
+    whole = _MARK + plain + len(plain).to_bytes(_LENGTH, "little") + _MARK
     try:
         return ParquetFile(
             pa.BufferReader(whole),

@@ -49,6 +49,23 @@ class Pages:
             self._next += size + packed
 
 
+# The numbers of fields in the structs of parquet.thrift, of a page's header and of a footer.
+
+_PAGE_UNPACKED = 2
+_PAGE_PACKED = 3
+_ROW_GROUPS = 4
+_GROUP_COLUMNS = 1
+_GROUP_ROWS = 3
+_COLUMN_KNOWN = 3
+_COLUMN_ENCRYPTION = 8
+_KNOWN_UNPACKED = 6
+_KNOWN_PACKED = 7
+_KNOWN_DATA = 9
+"""Where the first page of data begins."""
+_KNOWN_DICTIONARY = 11
+"""Where the page with the dictionary begins; 0, or missing: there is none."""
+
+
 def page_header(data: bytes) -> tuple[int, int, int]:
     """(bytes unpacked, bytes packed, bytes of the header) of the page whose header ``data`` begins
     with. Raises ValueError."""
@@ -56,9 +73,9 @@ def page_header(data: bytes) -> tuple[int, int, int]:
         fields, size = _struct(data, 0, {})
     except IndexError:
         raise ValueError("no header of a page") from None
-    if not {2, 3} <= fields.keys():
+    if _PAGE_UNPACKED not in fields or _PAGE_PACKED not in fields:
         raise ValueError("no header of a page")
-    return fields[2], fields[3], size
+    return fields[_PAGE_UNPACKED], fields[_PAGE_PACKED], size
 
 
 class Chunk(NamedTuple):
@@ -80,18 +97,19 @@ def row_groups(footer: bytes) -> Iterator[tuple[int, list[Chunk]]]:
     pyarrow would tell, too, but some damaged footers make it abort the process.
     """
     try:
-        # Row groups → columns → what is known of a column, and how it is encrypted.
-        fields, _ = _struct(footer, 0, {4: {1: {3: {}, 8: {}}}})
-        for group in fields.get(4, []):
+        fields, _ = _struct(footer, 0, _WANTED_OF_FOOTER)
+        for group in fields.get(_ROW_GROUPS, []):
             chunks = []
-            for column in group[1]:
-                known = column[3]
-                start = known[9]
-                dictionary = known.get(11, 0)
+            for column in group[_GROUP_COLUMNS]:
+                known = column[_COLUMN_KNOWN]
+                start = known[_KNOWN_DATA]
+                dictionary = known.get(_KNOWN_DICTIONARY, 0)
                 if dictionary:
                     start = min(start, dictionary)
-                chunks.append(Chunk(start, known[7], known[6], 8 in column))
-            yield group[3], chunks
+                is_encrypted = _COLUMN_ENCRYPTION in column
+                chunk = Chunk(start, known[_KNOWN_PACKED], known[_KNOWN_UNPACKED], is_encrypted)
+                chunks.append(chunk)
+            yield group[_GROUP_ROWS], chunks
     except (IndexError, KeyError, TypeError):
         raise ValueError("no footer") from None
 
@@ -101,7 +119,22 @@ def row_groups(footer: bytes) -> Iterator[tuple[int, list[Chunk]]]:
 Wanted = dict[int, "Wanted"]
 """The fields of a struct that are structs, or lists of structs, and wanted; all whole numbers
 are."""
+_OF_COLUMN: Wanted = {_COLUMN_KNOWN: {}, _COLUMN_ENCRYPTION: {}}
+_WANTED_OF_FOOTER: Wanted = {_ROW_GROUPS: {_GROUP_COLUMNS: _OF_COLUMN}}
 _MOST_DEPTH = 16
+
+# The kinds of values.
+
+_TRUTHS = (1, 2)
+"""True and false."""
+_BYTE = 3
+_INTEGERS = (4, 5, 6)
+"""Of 16, 32 and 64 bits."""
+_DOUBLE = 7
+_BINARY = 8
+_LIST = 9
+_SET = 10
+_STRUCT = 12
 
 
 def _struct(data: bytes, at: int, wanted: Wanted, depth: int = 0) -> tuple[dict[int, Any], int]:
@@ -118,40 +151,40 @@ def _struct(data: bytes, at: int, wanted: Wanted, depth: int = 0) -> tuple[dict[
             number += delta
         else:
             number, at = _zigzag(data, at)
-        if kind in (4, 5, 6):  # of 16, 32 and 64 bits
+        if kind in _INTEGERS:
             fields[number], at = _zigzag(data, at)
-        elif kind == 12 and number in wanted:
+        elif kind == _STRUCT and number in wanted:
             fields[number], at = _struct(data, at, wanted[number], depth + 1)
-        elif kind == 9 and number in wanted:
+        elif kind == _LIST and number in wanted:
             size, kind_of_each, at = _list(data, at)
-            if kind_of_each != 12:
+            if kind_of_each != _STRUCT:
                 raise ValueError("a list of something else")
             elements = []
             for _ in range(size):
                 element, at = _struct(data, at, wanted[number], depth + 1)
                 elements.append(element)
             fields[number] = elements
-        elif kind not in (1, 2):  # a truth value is in its kind
+        elif kind not in _TRUTHS:  # a truth value is in its kind
             at = _skipped(data, at, kind, depth)
     return fields, at + 1
 
 
 def _skipped(data: bytes, at: int, kind: int, depth: int) -> int:
     """Where a value of this kind ends."""
-    if kind in (1, 2, 3):  # in a list, a truth value is a byte
+    if kind in _TRUTHS or kind == _BYTE:  # in a list, a truth value is a byte
         end = at + 1
-    elif kind in (4, 5, 6):
+    elif kind in _INTEGERS:
         _, end = _varint(data, at)
-    elif kind == 7:
+    elif kind == _DOUBLE:
         end = at + 8
-    elif kind == 8:
+    elif kind == _BINARY:
         length, at = _varint(data, at)
         end = at + length
-    elif kind in (9, 10):
+    elif kind in (_LIST, _SET):
         size, kind_of_each, end = _list(data, at)
         for _ in range(size):
             end = _skipped(data, end, kind_of_each, depth + 1)
-    elif kind == 12:
+    elif kind == _STRUCT:
         _, end = _struct(data, at, {}, depth + 1)
     else:
         raise ValueError("a value of an unknown kind")
