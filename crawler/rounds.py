@@ -15,6 +15,11 @@ PLACES = 54
 needed if every place had articles."""
 
 
+def fewest_pieces(size: int, largest: int) -> int:
+    """The fewest pieces of at most ``largest`` that make up ``size``."""
+    return (size + largest - 1) // largest
+
+
 def spread(n: int, places: int) -> list[int]:
     """``places`` of the numbers below ``n``, evenly spread (all, if there are fewer): those in the
     middles of as many equal parts."""

@@ -169,7 +169,7 @@ class Field:
 def _rounded(nodes: int) -> int:
     from scipy import fft
 
-    in_steps = -(-nodes // 32) * 32
+    in_steps = math.ceil(nodes / 32) * 32
     return int(fft.next_fast_len(in_steps, real=True))
 
 

@@ -3,6 +3,7 @@ PMI)."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ class Occurrences:
         of_words = self._by_word[:, known]
         rows = np.repeat(np.arange(len(known)), np.diff(of_words.indptr))
         n_documents, _ = self._by_word.shape
-        n_bits = -(-n_documents // 64) * 64
+        n_bits = math.ceil(n_documents / 64) * 64
         contains = np.zeros((len(distinct), n_bits), np.bool_)
         contains[rows, of_words.indices] = True
         bits = np.packbits(contains, axis=1).view(np.uint64)
@@ -94,9 +95,8 @@ def npmi_of_words(leading: NDArray[np.integer[Any]], reference: Occurrences) -> 
     single, both = reference.together(leading)
     first, second = pairs(n)
     p = single / reference.D
-    coherence: NDArray[np.float64] = _npmi(p[:, first], p[:, second], both / reference.D).mean(
-        axis=1
-    )
+    of_pairs = _npmi(p[:, first], p[:, second], both / reference.D)
+    coherence: NDArray[np.float64] = of_pairs.mean(axis=1)
     return coherence
 
 

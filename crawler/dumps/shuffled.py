@@ -33,7 +33,7 @@ from wikitopics.crawler.dumps.parts import (
 )
 from wikitopics.crawler.errors import BadPosition, BadSource, CutOff, Lacking
 from wikitopics.crawler.page import Page, SourceInfo
-from wikitopics.crawler.rounds import PLACES, Round, random_key, spread
+from wikitopics.crawler.rounds import PLACES, Round, fewest_pieces, random_key, spread
 from wikitopics.crawler.source import (
     Activity,
     Asked,
@@ -99,9 +99,9 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
     def of_sizes(cls, seed: int, sizes: list[int]) -> "Schedule":
         """The schedule of a dump of which only the sizes of its files are known."""
         size = sum(sizes)
-        of_places = max(SMALLEST, divided(size, PLACES))
+        of_places = max(SMALLEST, fewest_pieces(size, PLACES))
         chunk = max(min(CHUNK, of_places), 2 * size // _MOST_CHUNKS)
-        parts = divided(chunk, PART)
+        parts = fewest_pieces(chunk, PART)
         return cls(
             seed=seed,
             sizes=sizes,
@@ -130,7 +130,7 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
         """All chunks, in the order of the files; those of one file are of the same size."""
         chunks = []
         for file, size in enumerate(self.sizes):
-            count = divided(size, self.chunk)
+            count = fewest_pieces(size, self.chunk)
             for number in range(count):
                 start = size * number // count
                 stop = size * (number + 1) // count
@@ -146,7 +146,7 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
     @cached_property
     def rounds(self) -> int:
         """The number of rounds that follow the articles to hold out."""
-        chunks = sum(divided(size, self.chunk) for size in self.sizes)
+        chunks = sum(fewest_pieces(size, self.chunk) for size in self.sizes)
         return max(1, chunks // self.together)
 
     @cached_property
@@ -191,11 +191,6 @@ class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tru
         start = chunk.start + size * part // self.parts
         stop = chunk.start + size * (part + 1) // self.parts
         return start, stop
-
-
-def divided(size: int, largest: int) -> int:
-    """The fewest pieces of at most ``largest`` bytes that ``size`` bytes make."""
-    return (size + largest - 1) // largest
 
 
 # The dump that is read by a schedule, using only byte ranges.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wikitopics.crawler.rounds import PLACES, random_key, spread
+from wikitopics.crawler.rounds import PLACES, fewest_pieces, random_key, spread
 from wikitopics.crawler.texts.parquet import BATCH, BadRows, Group, ParquetRows
 
 TOGETHER = 16
@@ -42,7 +42,7 @@ def held_out_rows(groups: Sequence[Group], wanted: int, seed: int) -> "array[int
         return chosen
     # A row group with fewer rows than are drawn from gives fewer.
     mean = max(1, rows // len(groups))
-    n_places = max(PLACES, -(-wanted * _SPARED // mean))
+    n_places = max(PLACES, fewest_pieces(wanted * _SPARED, mean))
     places = spread(len(groups), n_places)
     for place, index in enumerate(places):
         group = groups[index]
@@ -70,7 +70,7 @@ class Sets:
     def of(cls, groups: Sequence[Group], together: int, seed: int) -> "Sets":
         numbers = range(len(groups))
         order = sorted(numbers, key=lambda number: random_key(seed, number))
-        n_sets = -(-len(groups) // together)
+        n_sets = fewest_pieces(len(groups), together)
         sets = []
         rows_before = [0]
         for number in range(n_sets):
@@ -85,7 +85,7 @@ class Sets:
         """How many steps a set takes: in each, one of its row groups is read."""
         groups = self.sets[number]
         longest = max(group.rows for group in groups)
-        return -(-longest // BATCH) * len(groups)
+        return fewest_pieces(longest, BATCH) * len(groups)
 
     def rows_until(self, number: int, step: int) -> int:
         """How many rows are read before this step of a set."""
