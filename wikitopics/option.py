@@ -69,8 +69,9 @@ class Registry(Generic[T]):
 
     def names(self) -> tuple[str, ...]:
         """Every name, the built-in ones first; loads nothing."""
-        brought = (name for name in self._brought() if NAME.fullmatch(name))
-        return (*self.built_in, *(name for name in brought if name not in self.built_in))
+        brought = [name for name in self._brought() if NAME.fullmatch(name)]
+        others = [name for name in brought if name not in self.built_in]
+        return (*self.built_in, *others)
 
     def __contains__(self, name: str) -> bool:
         """Whether this name is known; looks for packages only if it is not built in."""
@@ -82,6 +83,20 @@ class Registry(Generic[T]):
             module, _, attribute = self.built_in[name].partition(":")
             built_in: T = getattr(import_module(module), attribute)
             return built_in
+        point = self._point(name)
+        where = f"the {self.noun} {name!r} ({point.value})"
+        if not NAME.fullmatch(name):
+            raise self.error(
+                f"{where} needs a name that begins with a letter: letters, digits, '_' and '-'"
+            )
+        candidate = self._loaded(point, where)
+        try:
+            return self.check(name, candidate)
+        except ValueError as error:
+            raise self.error(f"{where} {error}") from None
+
+    def _point(self, name: str) -> EntryPoint:
+        """The only entry point of this name."""
         points = self._brought().get(name, [])
         if not points:
             known = [known_name for known_name in self.names() if known_name not in self.unnamed]
@@ -93,13 +108,12 @@ class Registry(Generic[T]):
             raise self.error(
                 f"the {self.noun} {name!r} comes from {packages}: uninstall all but one"
             )
-        where = f"the {self.noun} {name!r} ({points[0].value})"
-        if not NAME.fullmatch(name):
-            raise self.error(
-                f"{where} needs a name that begins with a letter: letters, digits, '_' and '-'"
-            )
+        return points[0]
+
+    def _loaded(self, point: EntryPoint, where: str) -> object:
+        """What an entry point gives; ``where`` begins the message if it cannot be loaded."""
         try:
-            candidate = points[0].load()
+            loaded: object = point.load()
         except SystemExit as error:
             raise self.error(f"{where} cannot be loaded: it exits the program ({error})") from None
         except Exception as error:  # noqa: BLE001 (somebody else's package, broken in whatever way)
@@ -109,10 +123,7 @@ class Registry(Generic[T]):
                 if missing in ROOMS:
                     reason = f"{reason}; import wikitopics.{missing} instead"
             raise self.error(f"{where} cannot be loaded: {reason}") from None
-        try:
-            return self.check(name, candidate)
-        except ValueError as error:
-            raise self.error(f"{where} {error}") from None
+        return loaded
 
     def _brought(self) -> dict[str, list[EntryPoint]]:
         from importlib.metadata import entry_points
@@ -207,13 +218,15 @@ class Option(Generic[T_co]):
                 value = int(text)
             elif self.of is float:
                 value = float(text)
-        if not self._takes(value):
-            raise ValueError(f"must be {self.takes()}, not {text!r}" if text else "is empty")
-        return value
+        if self._accepts(value):
+            return value
+        if not text:
+            raise ValueError("is empty")
+        raise ValueError(f"must be {self.takes()}, not {text!r}")
 
     def check(self, value: object) -> T_co:
         """A value from a file, checked. Raises ValueError saying what is accepted."""
-        if not self._takes(value):
+        if not self._accepts(value):
             raise ValueError(f"must be {self.takes()}")
         return value  # type: ignore[return-value]  # mypy does not follow `of`
 
@@ -227,7 +240,7 @@ class Option(Generic[T_co]):
             return self.default
         is_choice = isinstance(value, str) and value in self.choices
         number = value if is_choice else _number(value, self.of)
-        if not self._takes(number):
+        if not self._accepts(number):
             shown = visible(" ".join(str(value).split())[:80]) or "an empty one"
             raise ValueError(f"{self.name} must be {self.takes()}, not {shown}")
         return number  # type: ignore[return-value]  # as in `check`
@@ -275,7 +288,7 @@ class Option(Generic[T_co]):
             bounds.append(f"to {most}")
         return ", or ".join([" ".join(bounds), *self.choices])
 
-    def _takes(self, value: object) -> bool:
+    def _accepts(self, value: object) -> bool:
         """Whether this is one of the accepted values."""
         if isinstance(value, str):
             if self.choices:
