@@ -22,4 +22,6 @@ def visible(text: str) -> str:
 def _shown(ch: str) -> str:
     if ch in _KEEP or unicodedata.category(ch) not in {"Cc", "Cf", "Zl", "Zp", "Cs", "Co"}:
         return ch
-    return f"\\x{ord(ch):02x}" if ch.isascii() else ch.encode("ascii", "backslashreplace").decode()
+    if ch.isascii():
+        return f"\\x{ord(ch):02x}"
+    return ch.encode("ascii", "backslashreplace").decode()

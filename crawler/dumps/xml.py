@@ -457,39 +457,51 @@ class DumpReader:
         if name == "page" and self._seen_root:
             self._start_page(depth)
         elif depth == 1:
-            if name != "mediawiki":
-                if self._seen_root:
-                    raise self._fail(f"<{tag[:40]}> between pages")
-                raise BadSource(f"{self._name}: not a MediaWiki dump: it begins with <{tag[:40]}>")
-            self._seen_root = True
-            self._is_complete = False
-            language = attributes.get("xml:lang", self.info.language)
-            self.info = replace(self.info, language=language[:_LONGEST_TAG])
+            self._start_root(tag, name, attributes)
         elif depth == 3:
             if self._in_page:
-                if name in _OF_PAGES:
-                    self._collect(name)
-                elif name == "redirect":
-                    self._redirect = True
-                elif name == "revision":
-                    self._in_revision = True
-                    self._revision = _Revision()
+                self._start_part_of_page(name)
             elif not self.seen_pages and name in _OF_SITES:
                 self._collect(name)
         elif depth == 4:
             if self._in_revision:
-                if name in _OF_REVISIONS:
-                    self._collect(name)
-                elif name == "text":
-                    self._revision.has_text = "deleted" not in attributes
-                    if self._revision.has_text and not self._redirect and self._is_article:
-                        self._collect(name, LARGEST_TEXT)
+                self._start_part_of_revision(name, attributes)
             elif name == "namespace" and not self._in_page:
-                if attributes.get("key") == _ARTICLES:
-                    self._note_case(attributes.get("case", ""))
-                elif len(self._names) < _MOST_NAMES:
-                    self._namespace = attributes.get("key", "")[:_LONGEST_TAG]
-                    self._collect(name)
+                self._start_namespace(attributes)
+
+    def _start_root(self, tag: str, name: str, attributes: dict[str, str]) -> None:
+        if name != "mediawiki":
+            if self._seen_root:
+                raise self._fail(f"<{tag[:40]}> between pages")
+            raise BadSource(f"{self._name}: not a MediaWiki dump: it begins with <{tag[:40]}>")
+        self._seen_root = True
+        self._is_complete = False
+        language = attributes.get("xml:lang", self.info.language)
+        self.info = replace(self.info, language=language[:_LONGEST_TAG])
+
+    def _start_part_of_page(self, name: str) -> None:
+        if name in _OF_PAGES:
+            self._collect(name)
+        elif name == "redirect":
+            self._redirect = True
+        elif name == "revision":
+            self._in_revision = True
+            self._revision = _Revision()
+
+    def _start_part_of_revision(self, name: str, attributes: dict[str, str]) -> None:
+        if name in _OF_REVISIONS:
+            self._collect(name)
+        elif name == "text":
+            self._revision.has_text = "deleted" not in attributes
+            if self._revision.has_text and not self._redirect and self._is_article:
+                self._collect(name, LARGEST_TEXT)
+
+    def _start_namespace(self, attributes: dict[str, str]) -> None:
+        if attributes.get("key") == _ARTICLES:
+            self._note_case(attributes.get("case", ""))
+        elif len(self._names) < _MOST_NAMES:
+            self._namespace = attributes.get("key", "")[:_LONGEST_TAG]
+            self._collect("namespace")
 
     def _start_literal(self) -> None:
         self._literal_at = self._parser.CurrentByteIndex + self._base
