@@ -247,7 +247,9 @@ def blocks(file: RangedFile, start: int, stop: int) -> Iterator[tuple[int, Itera
     else:
         found = _plain_blocks(reading(file, start), start, stop)
     for at, pieces in found:
-        yield at, pieces if at < stop else _cut_small(pieces)
+        if at >= stop:
+            pieces = _cut_small(pieces)
+        yield at, pieces
 
 
 def _cut_small(pieces: Iterator[bytes]) -> Iterator[bytes]:

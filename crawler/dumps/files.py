@@ -44,8 +44,7 @@ class DumpFiles(PageFiles):
     """
 
     def __init__(self, paths: Sequence[str], say: Say = silently) -> None:
-        names = ["standard input" if path == STANDARD_INPUT else Path(path).name for path in paths]
-        super().__init__(names, say)
+        super().__init__(list(map(_short_name, paths)), say)
         self.paths = tuple(paths)
         self.is_repeatable = STANDARD_INPUT not in paths
         self._reader: DumpReader | None = None
@@ -156,6 +155,10 @@ class DumpFiles(PageFiles):
         losses = "; ".join(filter(None, (reader.losses, cut_off)))
         if losses:
             self.say(f"{name}: {losses}")
+
+
+def _short_name(path: str) -> str:
+    return "standard input" if path == STANDARD_INPUT else Path(path).name
 
 
 def _opened(path: str) -> AbstractContextManager[BufferedReader]:

@@ -182,11 +182,12 @@ class Dump(PageKind):
         urls = _addresses(identity)
         if urls:
             is_folder = DUMP_FILES not in identity
+            wiki = database(identity[API_URL.name]) if is_folder else None
             return RemoteDump(
                 urls,
                 identity,
                 asked,
-                wiki=database(identity[API_URL.name]) if is_folder else None,
+                wiki=wiki,
                 contact=asked.get(CONTACT),
                 agreed=bool(asked.get(YES)),
             )

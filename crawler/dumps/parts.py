@@ -159,7 +159,9 @@ class DumpPart:
         for start, pieces in blocks(self.held, self.held.start, self.stop):
             is_behind = start >= self.stop
             if is_behind:
-                ends_here = reader.between_pages or reader.has_ended if has_begun else not before
+                ends_here = not before
+                if has_begun:
+                    ends_here = reader.between_pages or reader.has_ended
                 if ends_here:
                     return
             for data in until_damage(pieces):

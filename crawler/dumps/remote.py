@@ -225,6 +225,7 @@ def file_client(
     """
     if contact and not is_wikimedia(host) and not agreed:
         raise Unconfirmed(f"{what} at {host}, which is not Wikimedia's: {agreed_to}")
+    judge_other_host: JudgeRedirect = _always_followed if agreed else _asked_first(agreed_to)
     return Client(
         limits_of(host),
         activity,
@@ -234,8 +235,12 @@ def file_client(
         budget_folder=asked.budget_folder,
         clock=clock,
         bounds=bounds,
-        judge_other_host=(lambda *_: None) if agreed else _asked_first(agreed_to),
+        judge_other_host=judge_other_host,
     )
+
+
+def _always_followed(reply: Reply, target: URL) -> None:
+    """Follow a redirect to any host."""
 
 
 def _asked_first(agreed_to: str) -> JudgeRedirect:

@@ -207,7 +207,7 @@ class Writer:
 
     def __init__(self, words: Sequence[str]) -> None:
         self._words = list(words)
-        self._capital = [word[0].upper() + word[1:] if word.isascii() else word for word in words]
+        self._capital = [_capitalised(word) for word in words]
         known = set(words)
         fillers = [word for word in _FILLERS if word not in known] or [""]
         headings = [heading for heading in _HEADINGS if known.isdisjoint(heading.lower().split())]
@@ -239,6 +239,10 @@ class Writer:
                 word = capital[word_id] if starts else words[word_id]
                 parts.append(f"{before}{word}{behind}")
         return "".join(parts)
+
+
+def _capitalised(word: str) -> str:
+    return word[0].upper() + word[1:] if word.isascii() else word
 
 
 def _drawn_slots(

@@ -210,7 +210,8 @@ def _pruning_builder() -> "type[TreeBuilder]":
                 self._turns.append(self._depth)
                 self._is_muted = not self._is_muted
             level = _HEADINGS.get(tag)
-            self._new_line("" if level is None else f"{_MARK}{level}")
+            mark = "" if level is None else f"{_MARK}{level}"
+            self._new_line(mark)
 
         def _start_link(self, hrefs: list[str], attributes: dict[str, str]) -> None:
             if not self._is_muted and _leads_on(attributes):

@@ -108,7 +108,8 @@ def _place(fields: str) -> _Place:
     for field in fields.split("|"):
         name, _, kind = field.partition(":")
         is_number = name.isdecimal() and name != "0"
-        place.append((int(name) if is_number else name, _KINDS.get(kind)))
+        argument: int | str = int(name) if is_number else name
+        place.append((argument, _KINDS.get(kind)))
     return place
 
 

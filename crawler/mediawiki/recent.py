@@ -97,6 +97,8 @@ _QUEUED = 5000
 """The most events that wait to be read."""
 _REMEMBERED = 20_000
 """The number of titles that are known to have been edited."""
+_WAITING = "changes on the wiki"
+"""What the source is waiting for while nobody edits."""
 _Queue = asyncio.Queue[PageChange | Exception]
 
 
@@ -209,7 +211,9 @@ class RecentSource:
         began = 0.0
         sent = 0
         while len(batch) < self._sizer.pages and sent < _MOST_SENT:
-            left = began + _GATHER_SECONDS - clock.monotonic() if batch else math.inf
+            left = math.inf
+            if batch:
+                left = began + _GATHER_SECONDS - clock.monotonic()
             if left <= 0:
                 break
             change = await self._next(queue, left)
@@ -236,14 +240,14 @@ class RecentSource:
     async def _next(self, queue: _Queue, seconds: float) -> PageChange | None:
         """The next change; None after ``seconds`` without one."""
         if queue.empty() and self.activity.waiting_for is None:
-            self.activity.waiting_for = "changes on the wiki"
+            self.activity.waiting_for = _WAITING
         timeout = seconds if seconds < math.inf else None
         try:
             change = await asyncio.wait_for(queue.get(), timeout)
         except TimeoutError:
             return None
         finally:
-            if self.activity.waiting_for == "changes on the wiki":
+            if self.activity.waiting_for == _WAITING:
                 self.activity.waiting_for = None
         if isinstance(change, Exception):
             raise change

@@ -73,9 +73,7 @@ class Wiki:
             self.activity,
             version=version,
             contact=contact,
-            limits_of=lambda url: (
-                self.limits if url.path.endswith("/api.php") else self.page_limits
-            ),
+            limits_of=self._limits_of,
             clock=clock,
             budget_folder=budget_folder,
             bounds=bounds,
@@ -83,6 +81,9 @@ class Wiki:
         self.api: URL | None = None
         """The api.php, once found."""
         self._site: page.SourceInfo | None = None
+
+    def _limits_of(self, url: URL) -> RateLimits:
+        return self.limits if url.path.endswith("/api.php") else self.page_limits
 
     async def open(self) -> page.SourceInfo:
         """The wiki's siteinfo, requested once, from the api.php that belongs to its address.

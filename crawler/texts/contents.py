@@ -280,6 +280,8 @@ def _readable(blocks: Iterable[bytes], first: bytes | None) -> Iterator[bytes]:
             has_returns = _ends_in_carriage_returns(begin)
         if decoder is not None:
             block = decoder.decode(block).encode()
-        yield block.replace(b"\r", b"\n") if has_returns else block
+        if has_returns:
+            block = block.replace(b"\r", b"\n")
+        yield block
     if decoder is not None:
         yield decoder.decode(b"", True).encode()

@@ -94,8 +94,10 @@ def check_paths(paths: Sequence[str]) -> None:
             raise BadSource(f"--texts {name} is given twice")
         if not os.path.exists(path):
             why = _GONE if path.endswith(GIVEN) else "no such file or folder"
-            hint = "; instead of a pattern, give the folder, or each file"
-            raise BadSource(f"{name}: {why}{hint if _PATTERN.search(path) else ''}")
+            hint = ""
+            if _PATTERN.search(path):
+                hint = "; instead of a pattern, give the folder, or each file"
+            raise BadSource(f"{name}: {why}{hint}")
         if os.path.isdir(path):
             continue
         if not os.path.isfile(path):

@@ -107,7 +107,8 @@ def _without_text(leaves: Sequence[Any], named: str | None, texts: Collection[st
     if not found:
         return lacks("column", named, texts)
     is_list = any(leaf.max_repetition_level and leaf.path != wanted for leaf in found)
-    return misfit(wanted, f"texts; {LISTS}" if is_list else "texts", texts)
+    needed = f"texts; {LISTS}" if is_list else "texts"
+    return misfit(wanted, needed, texts)
 
 
 LISTS = "lists of tokens are for `wikitopics.train`"

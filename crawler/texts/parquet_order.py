@@ -95,8 +95,8 @@ class Sets:
         turns, place = divmod(step, len(groups))
         rows = self.rows_before[number]
         for index, group in enumerate(groups):
-            of_group = turns + 1 if index < place else turns
-            rows += min(group.rows, of_group * BATCH)
+            turns_of_group = turns + 1 if index < place else turns
+            rows += min(turns_of_group * BATCH, group.rows)
         return rows
 
 

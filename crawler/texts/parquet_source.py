@@ -323,8 +323,9 @@ class ParquetTexts:
         turns, place = divmod(first, len(groups))
         readers = []
         for index, group in enumerate(groups):
-            row = BATCH * (turns + 1 if index < place else turns)
-            readers.append(_Reader(files, group, min(row, group.rows), self._tell))
+            turns_of_group = turns + 1 if index < place else turns
+            row = min(turns_of_group * BATCH, group.rows)
+            readers.append(_Reader(files, group, row, self._tell))
         gathered = _Gathered(self.job)
         steps = sets.steps(number)
         for step in range(first, steps):
