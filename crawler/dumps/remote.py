@@ -416,11 +416,11 @@ class RemoteDump(ShuffledDump):
 
     async def find(self) -> Sequence[DumpFile]:
         if self._wiki is None:
-            return await self._find()
+            return await self._files_at_urls()
         home = self._urls[0]
         date, urls = await newest_dump(self._client, home, self._wiki)
         self._use(urls)
-        files = await self._find()
+        files = await self._files_at_urls()
         if not self._agreed:
             size = format_size(sum(file.size for file in files))
             named = f"{self._wiki} of {date}" if date else self.name
@@ -431,23 +431,11 @@ class RemoteDump(ShuffledDump):
             )
         return files
 
-    async def _find(self) -> Sequence[RemoteFile]:
-        server = self._server
-        files: list[RemoteFile] = []
+    async def _files_at_urls(self) -> Sequence[RemoteFile]:
         if self.schedule is None:
-            for url in self._urls:
-                file, data = await server.new_file(url, FIRST)
-                files.append(file)
-                file.cache(0, data)
-                await self.check(file)
-                if server.room < MOST_CACHED // 2:  # the rest is for the places in the files
-                    file.drop(0, FIRST)
-                    file.cache(0, data[:HEAD])  # every part needs it
+            files = await self._new_files()
         else:
-            sizes = self.schedule.sizes
-            versions = self._versions or [""] * len(sizes)
-            for url, size, version in zip(self._urls, sizes, versions, strict=False):
-                files.append(RemoteFile(url, size, version, server))
+            files = self._stored_files(self.schedule)
         total = sum(file.size for file in files)
         if total > MOST_SIZE:
             raise BadSource(f"{self.name}: its server reports over {format_size(MOST_SIZE)}")
@@ -460,6 +448,29 @@ class RemoteDump(ShuffledDump):
             DUMP_FILES: [file.name for file in files],
             VERSIONS: [file.version for file in files],
         }
+        return files
+
+    async def _new_files(self) -> list[RemoteFile]:
+        """The files as their server describes them, checked; their beginnings are cached."""
+        server = self._server
+        files = []
+        for url in self._urls:
+            file, data = await server.new_file(url, FIRST)
+            files.append(file)
+            file.cache(0, data)
+            await self.check(file)
+            if server.room < MOST_CACHED // 2:  # the rest is for the places in the files
+                file.drop(0, FIRST)
+                file.cache(0, data[:HEAD])  # every part needs it
+        return files
+
+    def _stored_files(self, schedule: Schedule) -> list[RemoteFile]:
+        """The files as the session stored them."""
+        sizes = schedule.sizes
+        versions = self._versions or [""] * len(sizes)
+        files = []
+        for url, size, version in zip(self._urls, sizes, versions, strict=False):
+            files.append(RemoteFile(url, size, version, self._server))
         return files
 
     async def part(self, schedule: Schedule, number: int, chunk: Chunk, part: int) -> DumpPart:
