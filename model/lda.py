@@ -57,7 +57,14 @@ from wikitopics.model.options import (
     prior,
 )
 from wikitopics.model.rebirth import Rebirth
-from wikitopics.model.schedules import LDA_PAPER, LDA_WARM, CollapsedStart, StepSizes, raised
+from wikitopics.model.schedules import (
+    LDA_PAPER,
+    LDA_WARM,
+    CollapsedStart,
+    Stage,
+    StepSizes,
+    raised,
+)
 from wikitopics.model.states import MOST, MOST_ITERATIONS, TINY, Entry, State
 from wikitopics.option import Option
 
@@ -231,8 +238,7 @@ class OnlineLDA(DirichletAllocation):
 
     def _step(self, batch: Minibatch) -> NDArray[np.float32]:
         """See `DirichletAllocation.learn`."""
-        from wikitopics.model import scvb0_e_step as collapsed
-        from wikitopics.model.lda_e_step import e_step
+        from wikitopics.model.scvb0_e_step import ThetaPasses, proportions, word_rows
 
         words = sound(batch).words(self.n_words)
         if batch.n_tokens == 0:
@@ -253,25 +259,15 @@ class OnlineLDA(DirichletAllocation):
         rho = stage.step_size() if self._own_steps else paper_steps.rho(self.updates)
         rho = max(rho, self._least_rho(batch.D))
         balance = stage.balance(self._topics)
-        # The E-step's alpha: the model's, except in the collapsed E-step, whose alpha starts large
-        # and falls to `final_alpha`.
-        alpha = self.alpha
         never_stops_learning = self.warm_start and self.half_life is not None
-        statistics: Statistics
         if never_stops_learning or largest_share or self.recipe.collapsed(stage, self.n_topics):
-            final_alpha = alpha
-            if self._learn_alpha:
-                final_alpha = np.full(self.n_topics, self.recipe.last_alpha)
-            alpha = stage.alpha(final_alpha)
-            passes = collapsed.ThetaPasses(alpha, self.recipe.passes + stage.more_passes)
-            rows = collapsed.word_rows(self._topics, words, balance, self._workers)
+            alpha = self._collapsed_alpha(stage)
+            passes = ThetaPasses(alpha, self.recipe.passes + stage.more_passes)
+            rows = word_rows(self._topics, words, balance, self._workers)
             gamma, statistics = self._collapsed_e_step(words, rows, passes, largest_share, rho)
         else:
-            rows = self._topics.exp_Elog_rows(words.ids, self._workers, balance)
-            gamma, of_e_step = e_step(words, rows, alpha, self._limits(), self._workers)
-            if self._learn_alpha:
-                self._update_alpha(of_e_step, rho)
-            statistics = of_e_step
+            alpha = self.alpha
+            gamma, statistics = self._variational_e_step(words, balance, rho)
         # lambda <- (1 - rho) lambda + rho (eta + D/S sum_d n_d phi_d), [H10] algorithm 2
         self._topics.step(rho, self._eta, documents / batch.D, statistics, self._workers)
         if self._learn_eta:
@@ -281,7 +277,28 @@ class OnlineLDA(DirichletAllocation):
         # The proportions have the model's alpha instead of the E-step's. The latter is subtracted
         # first: otherwise a small alpha would be lost in rounding beside a large one.
         expected_words = gamma - alpha.astype(gamma.dtype)
-        return collapsed.proportions(expected_words + self.alpha.astype(gamma.dtype))
+        return proportions(expected_words + self.alpha.astype(gamma.dtype))
+
+    def _collapsed_alpha(self, stage: Stage) -> Vector:
+        """(K,) the alpha of the collapsed E-step: it starts large and falls to the model's, or, if
+        that is still to be learnt, to the recipe's last one."""
+        final_alpha = self.alpha
+        if self._learn_alpha:
+            final_alpha = np.full(self.n_topics, self.recipe.last_alpha)
+        return stage.alpha(final_alpha)
+
+    def _variational_e_step(
+        self, words: Words, balance: Vector, rho: float
+    ) -> tuple[Floats, Statistics]:
+        """(D, K) gamma and the statistics of [H10]'s E-step; then a step of alpha, if it is
+        learnt."""
+        from wikitopics.model.lda_e_step import e_step
+
+        rows = self._topics.exp_Elog_rows(words.ids, self._workers, balance)
+        gamma, statistics = e_step(words, rows, self.alpha, self._limits(), self._workers)
+        if self._learn_alpha:
+            self._update_alpha(statistics, rho)
+        return gamma, statistics
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
         """(D, K) topic proportions E[theta] of documents, rows sum to 1; changes nothing.
