@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import options as check
-from wikitopics.model.minibatch import Floats, Ids, Indices, Minibatch, Threads, Vector
+from wikitopics.model.minibatch import Floats, Ids, Indices, Matrix, Minibatch, Threads, Vector
 from wikitopics.model.online import WORDS_A_DOCUMENT, RelevantWords, lift_factors
 from wikitopics.model.options import LARGEST
 from wikitopics.model.states import FLOATS, TINY, Entry
@@ -143,10 +143,10 @@ class Lambda:
 
     # Reading
 
-    def rows(self, word_ids: NDArray[np.integer[Any]]) -> Vector:
+    def rows(self, word_ids: NDArray[np.integer[Any]]) -> Matrix:
         """(U, K) lambda of some words, one row per word."""
         # Indexing by ids makes a copy, which may be changed.
-        rows: Vector = self.hat[word_ids].astype(np.float64, copy=False)
+        rows: Matrix = self.hat[word_ids].astype(np.float64, copy=False)
         rows *= self.scale
         rows += self.eta
         return rows
@@ -286,11 +286,11 @@ class Lambda:
         )
         return RelevantWords(ids, probabilities.astype(np.float32), relevances)
 
-    def Elog_rows(self, word_ids: Ids) -> Vector:
+    def Elog_rows(self, word_ids: Ids) -> Matrix:
         """(U, K) E[log beta_kw] of some words, one row per word."""
         from scipy.special import psi
 
-        Elog_beta: Vector = psi(self.rows(word_ids)) - psi(self.totals())
+        Elog_beta: Matrix = psi(self.rows(word_ids)) - psi(self.totals())
         return Elog_beta
 
     def exp_Elog_rows(self, word_ids: Ids, workers: Threads, balance: Vector) -> Floats:
@@ -417,7 +417,7 @@ class Lambda:
         ids = statistics.ids
         workers.run(add_rows, len(ids), WORD_BLOCK, ids, statistics.sums, factor, self.hat)
 
-    def replace(self, topics: NDArray[np.intp], hat: Vector) -> None:
+    def replace(self, topics: NDArray[np.intp], hat: Matrix) -> None:
         """Replace some topics, given by number, but keep their seeds; `hat`: (W, n) the new ones,
         in the scale of `Lambda.hat`."""
         self._read = None
@@ -454,7 +454,7 @@ def topics_from(
     n_words: int,
     drawn: NDArray[np.integer[Any]],
     weight: float,
-) -> Vector:
+) -> Matrix:
     """(W, K) topics, columns sum to 1: each mixes the mean of some documents with the mean of all
     words.
 

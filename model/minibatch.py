@@ -12,6 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 # Arrays, as all models use them.
 
 Vector = NDArray[np.float64]
+"""Of one dimension."""
+Matrix = NDArray[np.float64]
+"""Of two."""
 Floats = NDArray[np.floating]
 """Of float32 or of float64, the same for all arrays of a call."""
 Ids = NDArray[np.int32]

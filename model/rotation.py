@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from wikitopics.compiled import kernel
 from wikitopics.model.kernels import add_lines
-from wikitopics.model.minibatch import Entries, Floats, Ids, Minibatch, Threads, Vector
+from wikitopics.model.minibatch import Entries, Floats, Ids, Matrix, Minibatch, Threads, Vector
 
 WEIGHT_SHAPE = 2.0
 """The weights of the first texts are drawn from Gamma(WEIGHT_SHAPE), with mean 1, so that replicas,
@@ -92,7 +92,7 @@ def dense_product(block: Floats, factor: Floats, workers: Threads) -> Floats:
     return result
 
 
-def inner_product(left: Floats, right: Floats, workers: Threads) -> Vector:
+def inner_product(left: Floats, right: Floats, workers: Threads) -> Matrix:
     """left^T right of float32: float32 within a block of rows, float64 from block to block."""
 
     def of_block(start: int, stop: int) -> Floats:
@@ -147,7 +147,7 @@ def components(
     return VS, U
 
 
-def largest_directions(block: Floats, n: int, workers: Threads) -> tuple[Floats, Vector, Vector]:
+def largest_directions(block: Floats, n: int, workers: Threads) -> tuple[Floats, Vector, Matrix]:
     """U, (any, n), S, (n,), and V, (m, n), of the n largest singular values of a narrow matrix of m
     columns; U has columns of 0 where S is `NEGLIGIBLE`."""
     squares, vectors = np.linalg.eigh(inner_product(block, block, workers))
@@ -188,7 +188,7 @@ def first_topics(
     n_topics: int,
     random: np.random.Generator,
     workers: Threads,
-) -> Vector | None:
+) -> Matrix | None:
     """(W, K) topics from the rotated components of some texts; columns sum to 1. None if the texts
     vary in fewer than K directions, as those do of which most are equal.
 
@@ -207,5 +207,5 @@ def first_topics(
     counts = sparse_product(by_word, shares, workers).astype(np.float64)
     mean = np.bincount(texts.word_ids, texts.counts, n_words) / texts.n_tokens
     topics = counts / np.maximum(counts.sum(axis=0), np.finfo(np.float32).tiny)
-    mixed: Vector = (1 - OF_ALL_WORDS) * topics + OF_ALL_WORDS * mean[:, None]
+    mixed: Matrix = (1 - OF_ALL_WORDS) * topics + OF_ALL_WORDS * mean[:, None]
     return mixed
