@@ -111,10 +111,12 @@ def laid_out(rows: Rows, K: int, begin: Places, *, is_later: bool = False) -> Pl
     if n <= NEIGHBOURS:
         return fitted(begin, begin)
     near = nearest(rows, Index.of(rows, K), NEIGHBOURS, among_themselves=True)
-    usual_width = math.sqrt(n)
-    width = usual_width * (LATER_WIDTH if is_later else FIRST_WIDTH)
-    places = (begin - begin.mean(axis=0)) * (width / max(float(np.ptp(begin, axis=0).max()), 1e-9))
-    places = descended(places, near, LATER_ROUNDS if is_later else ROUNDS)
+    part_of_usual_width = LATER_WIDTH if is_later else FIRST_WIDTH
+    rounds = LATER_ROUNDS if is_later else ROUNDS
+    width = math.sqrt(n) * part_of_usual_width
+    width_of_begin = max(float(np.ptp(begin, axis=0).max()), 1e-9)
+    places = (begin - begin.mean(axis=0)) * (width / width_of_begin)
+    places = descended(places, near, rounds)
     return fitted(places, begin)
 
 

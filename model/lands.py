@@ -95,10 +95,12 @@ def land_of(
     land = np.full(shape, SEA, np.int64)
     most = np.full(shape, coast / (2 * np.pi * reach * reach / aspect))
     cells = cells_of(places, shape)
+    if weights is None:
+        weights = np.ones(len(places))
     for area in np.unique(areas).tolist():
         own = areas == area
         count = np.zeros(shape)
-        np.add.at(count, tuple(cells[own].T), 1.0 if weights is None else weights[own])
+        np.add.at(count, tuple(cells[own].T), weights[own])
         around = gaussian_filter(count, (reach / aspect, reach), mode="constant")
         is_more = around > most
         land[is_more] = area
@@ -202,11 +204,13 @@ def _corner(
     is_free = _sums(occupied, height, width) == 0
     tops = np.arange(rows - height + 1)[:, None]
     lefts = np.arange(columns - width + 1)
+    half_height = height // 2
+    half_width = width // 2
     middle_is_on_it = mask[
-        height // 2 : height // 2 + len(tops), width // 2 : width // 2 + len(lefts)
+        half_height : half_height + len(tops), half_width : half_width + len(lefts)
     ]
-    down = aspect * (tops + height // 2 - island.row)
-    across = lefts + width // 2 - island.column
+    down = aspect * (tops + half_height - island.row)
+    across = lefts + half_width - island.column
     squared = down * down + across * across
     allowed = is_free & middle_is_on_it
     if not allowed.any():

@@ -1,5 +1,7 @@
-"""The map of topics: t-SNE [van der Maaten and Hinton 2008] of their distances, which changes as
-little from snapshot to snapshot as the topics allow. U topics are on it.
+"""t-SNE [van der Maaten and Hinton 2008] of the distances of U topics, from nothing or from earlier
+places.
+
+`topic_map.py` makes of it the map that is shown.
 """
 
 from __future__ import annotations
