@@ -39,7 +39,7 @@ from wikitopics.model import mixture
 from wikitopics.model import options as check
 from wikitopics.model.allocation import LambdaModel, precision
 from wikitopics.model.lambda_ import Lambda, Statistics, random_topics, topics_from
-from wikitopics.model.minibatch import Floats, Ids, Minibatch, Vector, Words, sound
+from wikitopics.model.minibatch import Floats, Ids, Matrix, Minibatch, Vector, Words, sound
 from wikitopics.model.online import WORDS_A_DOCUMENT, shares_of_rows
 from wikitopics.model.options import HALF_LIFE, KAPPA, LARGEST, TAU0, decorrelation, prior
 from wikitopics.model.schedules import HDP_PAPER, HDP_WARM, HDPRecipe, StepSizes, raised
@@ -428,25 +428,12 @@ class OnlineHDP(LambdaModel):
         recipe = self.recipe
         K = self.n_topics
         corpus = max(self.n_documents, recipe.smallest_corpus)  # documents
-        seed_words = self._topics.seed_words
         seeds_of_topics = np.bincount(self._topics.seed_topics)  # how many each seeded topic has
-        n_seeded = len(seeds_of_topics)
-        starts = max(recipe.starts(K, self.n_documents), n_seeded)  # topics that start
-        mass = corpus * WORDS_A_DOCUMENT / starts  # words of each of them
-        sources = documents
-        # For each topic that starts, the numbers of the documents that it starts from.
-        drawn = recipe.draw(documents.D, starts, self._random)
-        if n_seeded:
-            # A seeded topic starts from its seeds instead: they are made a document, and these
-            # documents get the numbers after those of all others.
-            drawn[:n_seeded] = documents.D + np.arange(n_seeded)[:, None]
-            indptr = np.append(0, np.cumsum(seeds_of_topics))
-            ones = np.ones(len(seed_words), np.int32)
-            of_seeds = Minibatch(indptr, seed_words.astype(np.int32), ones)
-            sources = Minibatch.concatenate([documents, of_seeds])
-        started = topics_from(sources, self.n_words, drawn, recipe.seed_weight)
+        # The number of topics that start, and of the words of each of them.
+        starts = max(recipe.starts(K, self.n_documents), len(seeds_of_topics))
+        mass = corpus * WORDS_A_DOCUMENT / starts
         lambda_hat = np.zeros((self.n_words, K), self._topics.dtype)
-        lambda_hat[:, :starts] = mass * started
+        lambda_hat[:, :starts] = mass * self._drawn_topics(documents, starts, seeds_of_topics)
         if mixed and documents.n_tokens:
             enough = mixture.enough(self.n_documents)
             fresh = mixture.first_topics(
@@ -466,6 +453,29 @@ class OnlineHDP(LambdaModel):
         self._restart(topics, heavy, starts)
         self._topics.sow(corpus * documents.n_tokens / documents.D)
         self._started_from = documents.D
+
+    def _drawn_topics(
+        self, documents: Minibatch, starts: int, seeds_of_topics: NDArray[np.intp]
+    ) -> Matrix:
+        """(W, starts) topics, columns sum to 1: each from documents drawn at random, but a seeded
+        one from its seeds.
+
+        seeds_of_topics: how many seeds each topic up to the last seeded one has
+        """
+        # For each topic that starts, the numbers of the documents that it starts from.
+        drawn = self.recipe.draw(documents.D, starts, self._random)
+        sources = documents
+        n_seeded = len(seeds_of_topics)
+        if n_seeded:
+            # The seeds of a topic are made a document, and these documents get the numbers after
+            # those of all others.
+            drawn[:n_seeded] = documents.D + np.arange(n_seeded)[:, None]
+            indptr = np.append(0, np.cumsum(seeds_of_topics))
+            seed_words = self._topics.seed_words.astype(np.int32)
+            ones = np.ones(len(seed_words), np.int32)
+            of_seeds = Minibatch(indptr, seed_words, ones)
+            sources = Minibatch.concatenate([documents, of_seeds])
+        return topics_from(sources, self.n_words, drawn, self.recipe.seed_weight)
 
     def _drop_topics(self) -> None:
         """Empty the topics that have too few words, the smallest first, but at most a third of all;
