@@ -252,17 +252,7 @@ def best_words(
     # cannot hold that word, since the rule reads "a's" as "a".
     words = sorted(word for _, word in best if recipe.rule.is_phrase(word))
     if len(words) < 2:
-        documents_read = "1 document" if n_documents == 1 else f"{n_documents:,} documents"
-        found = "one" if words else "no"
-        unit = "link" if recipe.rule.of_titles else "word"
-        limits = f"at least {min_documents:,}"
-        if n_documents > max_documents:
-            limits += f" and at most {max_documents:,}"
-        raise BadDocuments(
-            f"too little text: {documents_read}, {found} usable {unit}, and at least two are "
-            f"needed. A usable {unit} occurs in {limits} documents. About 10,000 documents give a "
-            "good vocabulary"
-        )
+        raise _too_little_text(candidates, words)
     in_documents = [frequency[word.encode()] for word in words]
     vocabulary = Vocabulary.from_words(words, recipe.rule).counted_in(n_documents, in_documents)
     reasons = {word: explained(vocabulary, word, candidates.reason_against) for word in asked}
@@ -330,6 +320,21 @@ class _Candidates:
             return f"{occurs}, but hardly ever outside of phrases"
         rank = 1 + sum(other < (-score, word) for other in self.usable())
         return f"{occurs}, but is number {rank:,} by score, and only {self.size:,} are kept"
+
+
+def _too_little_text(candidates: _Candidates, words: Sequence[str]) -> BadDocuments:
+    """The error for documents in which only these words, fewer than two, are usable."""
+    n_documents = candidates.n_documents
+    documents_read = "1 document" if n_documents == 1 else f"{n_documents:,} documents"
+    found = "one" if words else "no"
+    unit = "link" if candidates.recipe.rule.of_titles else "word"
+    limits = f"at least {candidates.min_documents:,}"
+    if n_documents > candidates.max_documents:
+        limits += f" and at most {candidates.max_documents:,}"
+    return BadDocuments(
+        f"too little text: {documents_read}, {found} usable {unit}, and at least two are needed. A "
+        f"usable {unit} occurs in {limits} documents. About 10,000 documents give a good vocabulary"
+    )
 
 
 def _choose_phrases(

@@ -21,8 +21,8 @@ _TEXTS_TOGETHER = 64
 
 
 @lru_cache(64)
-def _tables(number: int, language: str, digits: bool) -> CharacterTables:
-    if number == 1:
+def _tables(*, letters_only: bool, language: str, digits: bool) -> CharacterTables:
+    if letters_only:
         return CharacterTables(letters_only=True)
     return CharacterTables(
         digits=digits,
@@ -47,9 +47,10 @@ def separated(rule: Rule, texts: Sequence[str]) -> tuple[Bytes, Offsets]:
     words = np.empty(2 * len(data) + 2 * n_texts, np.uint8)
     ends = np.empty(n_texts + 1, np.int64)
     is_rare = np.empty(n_texts, np.bool_)
-    tables = _tables(1 if rule.number == 1 else 2, rule.language, rule.digits)
+    tables = _tables(letters_only=rule.number == 1, language=rule.language, digits=rule.digits)
     if not kernels.separate(data, offsets, tables.arrays, words, ends, is_rare):
-        tables.add({ord(char) >> 8 for text in spaced for char in set(text)})
+        characters = set("").union(*spaced)
+        tables.add({ord(char) >> 8 for char in characters})
         kernels.separate(data, offsets, tables.arrays, words, ends, is_rare)
     if not is_rare.any():
         return words[: ends[-1]], ends
