@@ -360,12 +360,7 @@ async def survey(
     """
     places = sorted(schedule.places)
     size = sum(schedule.sizes)
-    is_small = size <= _SMALL
-    counts: list[_Count] = []
-    if not is_small:
-        counts = await _counts(files, schedule, info, _SAMPLED)
-    if sum(count.articles for count in counts) < _ENOUGH:
-        counts = await _counts(files, schedule, info, len(places))
+    counts = await _enough_counts(files, schedule, info)
     tallies = [count.articles for count in counts]
     counted_bytes = sum(count.size for count in counts)
     articles = round(sum(tallies) * size / max(1, counted_bytes))
@@ -376,7 +371,7 @@ async def survey(
     n_places = min(len(places), round(wanted / max(share, 0.01)))
     each = _needed_of_each(tallies, n_places, with_spare(wanted))
     most_have = sorted(tallies)[len(tallies) // 4] if tallies else 0  # three in four have as many
-    if places and not is_small:
+    if places and size > _SMALL:
         start, stop = schedule.bounds(places[0], 0)
         most_have = round(most_have * min(1, (stop - start) / (_SPARED * _COUNTED)))
     return msgspec.structs.replace(
@@ -394,6 +389,20 @@ class _Count(NamedTuple):
     articles: int
     size: int
     """The bytes in which these begin."""
+
+
+async def _enough_counts(
+    files: Sequence[DumpFile],
+    schedule: Schedule,
+    info: SourceInfo,
+) -> list[_Count]:
+    """The articles at some places of a large dump, if these have enough; otherwise at all
+    places."""
+    if sum(schedule.sizes) > _SMALL:
+        counts = await _counts(files, schedule, info, _SAMPLED)
+        if sum(count.articles for count in counts) >= _ENOUGH:
+            return counts
+    return await _counts(files, schedule, info, len(schedule.places))
 
 
 async def _counts(

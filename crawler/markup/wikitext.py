@@ -374,41 +374,19 @@ def _kept(
     if names:
         ignored |= {name.lower().replace("_", " ") for name in names}
 
-    def marked_link(target: str, texts: list[str]) -> str:
-        shown = render_link(target, texts)
+    def render_link(target: str, texts: list[str]) -> str:
+        shown = _words_of_link(target, texts, ignored)
         if targets is None or not shown:
             return shown
         targets.append(target)
         return f"{shown}{LINK}{len(targets) - 1}{LINK}"
 
-    def render_link(target: str, texts: list[str]) -> str:
-        if ":" in target and "\n\n" not in target:
-            prefix, _, _ = target.partition(":")
-            prefix = prefix.strip(EDGES).lower().replace("_", " ")
-            is_language_link = not texts and _LANGUAGE_LINK.fullmatch(prefix)
-            if prefix in ignored or is_language_link:
-                return ""
-            if target.startswith(":"):
-                target = target[1:]
-                prefix, _, rest = target.partition(":")
-                if prefix.strip(EDGES).lower() in ignored:
-                    target = rest
-        if texts:
-            shown = "|".join(texts)
-            if "''" in shown:
-                shown = _without_quotes(shown)  # a link's text is read by itself
-            if shown.strip():
-                return shown
-            before, _, _ = target.partition("(")
-            return before
-        return target.replace("''", f"'{APART}'{APART}")  # part of the title, as in Neapolitan
-
     def without_file(match: re.Match[str]) -> str:
         return "" if match[1].strip().lower() in ignored else match[0]
 
-    render = render_link if targets is None else marked_link
     main_language, _, _ = language.lower().partition("-")
-    text = resolve(remove_tags(text.replace("\x00", " ")), render, main_language)
+    without_tags = remove_tags(text.replace("\x00", " "))
+    text = resolve(without_tags, render_link, main_language)
     if "\x00" in text:
         text = _UNCLOSED_LINK.sub(without_file, text)
     if "{" in text:
@@ -418,6 +396,31 @@ def _kept(
                 break
     text = _EXTERNAL_LINK.sub(r"\1", _without_switches(text))
     return in_kept_sections(_lines(text, plain=targets is None))
+
+
+def _words_of_link(target: str, texts: list[str], ignored: Collection[str]) -> str:
+    """What ``[[target|text|…]]`` shows; nothing for files, categories and other languages, which
+    have the ``ignored`` prefixes or are codes."""
+    if ":" in target and "\n\n" not in target:
+        prefix, _, _ = target.partition(":")
+        prefix = prefix.strip(EDGES).lower().replace("_", " ")
+        is_language_link = not texts and _LANGUAGE_LINK.fullmatch(prefix)
+        if prefix in ignored or is_language_link:
+            return ""
+        if target.startswith(":"):
+            target = target[1:]
+            prefix, _, rest = target.partition(":")
+            if prefix.strip(EDGES).lower() in ignored:
+                target = rest
+    if texts:
+        shown = "|".join(texts)
+        if "''" in shown:
+            shown = _without_quotes(shown)  # a link's text is read by itself
+        if shown.strip():
+            return shown
+        before, _, _ = target.partition("(")
+        return before
+    return target.replace("''", f"'{APART}'{APART}")  # part of the title, as in Neapolitan
 
 
 def _without_switches(text: str) -> str:
