@@ -90,17 +90,7 @@ class Table:
         rows = {mark: _cells(begin, mark) for mark in delimiters}
         found = _found(rows, column)
         if found is None:
-            columns = max(rows.values(), key=len)
-            if not columns:
-                raise BadSource(f"{contents.name}: the file is {contents.state}")
-            header_line = _later_header(contents, delimiters, column)
-            if header_line:
-                why = f"the header is in line {header_line}: delete the lines above it"
-            else:
-                may_lack_header = column is None or column.isdecimal()
-                otherwise = ", or give --no-header if it has no header" if may_lack_header else ""
-                why = lacks("column", column, columns, otherwise=otherwise)
-            raise BadSource(f"{contents.name}: {why}")
+            raise BadSource(f"{contents.name}: {_without_text(contents, rows, column)}")
         delimiter, text = found
         cells = rows[delimiter]
         names.note(cells)
@@ -384,7 +374,21 @@ def _found(rows: Mapping[str, list[str]], column: str | None) -> tuple[str, tupl
     return None
 
 
-def _later_header(contents: Contents, delimiters: str, column: str | None) -> int | None:
+def _without_text(contents: Contents, rows: Mapping[str, list[str]], column: str | None) -> str:
+    """Why there is no text column in the first row, and what to do. ``rows``: its cells by
+    delimiter."""
+    columns = max(rows.values(), key=len)
+    if not columns:
+        return f"the file is {contents.state}"
+    header_line = _later_header(contents, rows, column)
+    if header_line:
+        return f"the header is in line {header_line}: delete the lines above it"
+    may_lack_header = column is None or column.isdecimal()
+    otherwise = ", or give --no-header if it has no header" if may_lack_header else ""
+    return lacks("column", column, columns, otherwise=otherwise)
+
+
+def _later_header(contents: Contents, delimiters: Iterable[str], column: str | None) -> int | None:
     """The number of a further line, among the first ones, that has a text column, if there is one:
     people write titles and comments above the header."""
     first_number = contents.number + 1
