@@ -1,63 +1,21 @@
-"""Turns a rendered MediaWiki page into prose: BeautifulSoup over lxml, with one string instead of a
-tree."""
+"""Turns a rendered MediaWiki page into prose."""
 
 import re
 from collections.abc import Iterator
-from functools import cache
-from typing import TYPE_CHECKING, Any
 
-from wikitopics.crawler.markup.prose import (
-    ITEM,
-    LINK,
-    NAMES,
-    in_kept_sections,
-    links_in,
-    tidy,
-    words,
-)
+from wikitopics.crawler.markup.prose import in_kept_sections, links_in, tidy
 
-if TYPE_CHECKING:
-    from bs4.builder import TreeBuilder
-
-_DROPPED_TAGS = NAMES["tags"]
-_DROPPED_CLASSES = NAMES["furniture"]
-_DROPPED_IDS = NAMES["ids"]
-_BLOCKS = NAMES["blocks"]
-_EXTENSIONS = frozenset(f"mw:extension/{name}" for name in NAMES["dropped"])
-"""What Parsoid calls the elements that stand for those of wikitext."""
-_REFERENCE = "cite_ref"
-"""The beginning of the ids of references' labels, whatever their classes."""
-_LISTS = words("ul ol dl")
-_LAYOUTS = words("multicol col-begin")
-_HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
-
-_ELSEWHERE = words("external extiw new image mw-file-description mw-selflink")
-"""Classes of links that do not lead to an article."""
 _HOST = re.compile("^(?:https?:)?//[^/]*+")
 _RELATIVE = "./"
 """The beginning of links in Parsoid's pages."""
-
 _CONTENT = re.compile(r"""<[a-zA-Z]+\s[^<>]*?\bid=["']mw-content-text["']""")
 _PARSER_OUTPUT = re.compile(r"""<div\s[^<>]*?\bclass=["'][^"'<>]*?\bmw-parser-output\b""")
 _END_OF_CONTENT = re.compile(
     r"<!--\s*+NewPP limit report|<div\s[^<>]*?\b(?:class=[\"']printfooter|id=[\"']catlinks)"
 )
-
-_MARK = "\x02"
-"""Begins a line of a list, or a heading with its level as the next character."""
-_ITEM_MARK = f"{_MARK}0"
 _ANY_TAG = re.compile(r"<[^<>]*+>")
 _OF_XML = re.compile(r"(?<!<)<+\?+")
 """The beginning of an XML declaration or processing instruction."""
-_MAX_DEPTH = 1000
-"""Pages that nest deeper are not articles; libxml2 searches all open elements for each stray
-closing tag."""
-_CHUNK = 32_768
-
-
-class _TooDeep(Exception):
-    """The page nests deeper than any article."""
 
 
 def extract_html(page: bytes | str) -> str:
@@ -74,10 +32,10 @@ def extract_html(page: bytes | str) -> str:
     text = _article(page)
     if "<" not in text:
         return tidy(text).strip()
-    try:
-        return tidy("\n".join(_kept(text)))
-    except _TooDeep:
+    kept = _kept(text)
+    if kept is None:
         return tidy(_ANY_TAG.sub(" ", text)).strip()
+    return tidy("\n".join(kept))
 
 
 def html_links(page: bytes | str, article_path: str) -> list[str]:
@@ -91,12 +49,11 @@ def html_links(page: bytes | str, article_path: str) -> list[str]:
     text = _article(page)
     if "<" not in text:
         return []
-    try:
-        links = list(links_in(_kept(text, hrefs), hrefs))
-    except _TooDeep:
+    kept = _kept(text, hrefs)
+    if kept is None:
         return []
     before, _, after = article_path.partition("$1")
-    targets = [_target(href, before, after) for href in links]
+    targets = [_target(href, before, after) for href in links_in(kept, hrefs)]
     return [target for target in targets if target]
 
 
@@ -125,168 +82,15 @@ def _article(page: bytes | str) -> str:
     return _OF_XML.sub("", text)
 
 
-def _kept(text: str, hrefs: list[str] | None = None) -> Iterator[str]:
-    """The lines of prose; ``hrefs`` collects the addresses of links, whose numbers are marked in
-    the lines.
+def _kept(text: str, hrefs: list[str] | None = None) -> Iterator[str] | None:
+    """The lines of prose; None: the page nests deeper than any article.
 
-    Raises `_TooDeep`.
+    ``hrefs`` collects the addresses of links, whose numbers are marked in the lines.
     """
-    from bs4 import BeautifulSoup
+    from wikitopics.crawler.markup.html_lines import TooDeep, lines_with_levels
 
-    soup = BeautifulSoup(text, builder=_pruning_builder()(hrefs))
-    return in_kept_sections(_lines(soup.get_text()))
-
-
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    for line in text.split("\n"):
-        if line.startswith(_MARK):
-            level = int(line[1])
-            yield level or ITEM, line[2:].strip()
-            continue
-        stripped = line.strip()
-        if stripped:
-            yield 0, stripped
-
-
-@cache
-def _pruning_builder() -> "type[TreeBuilder]":
-    """The class, created on the first call, since importing BeautifulSoup is slow and not always
-    needed."""
-    from bs4.builder._lxml import LXMLTreeBuilder
-    from lxml.etree import HTMLParser
-
-    class PruningBuilder(LXMLTreeBuilder):
-        """Passes on only the text that is prose; blocks become lines, headings and items become
-        marked lines.
-
-        No tag reaches the soup: creating an object per element would take most of the time, and
-        minutes for a page of nothing but ``<br>``.
-        """
-
-        def __init__(self, hrefs: list[str] | None) -> None:
-            super().__init__()
-            self._hrefs = hrefs
-            self._depth = 0
-            """The elements that are open, without those that are skipped."""
-            self._skipped_depth = 0
-            """The elements that are open of the one that is skipped, with it; 0: none is."""
-            self._open_lists = 0
-            self._turns: list[int] = []
-            """Depths at which text is muted (a table's cells) and unmuted (a list in one),
-            alternately."""
-            self._is_muted = False
-
-        def feed(self, markup: Any) -> None:
-            # In pieces, since an exception in our methods only stops the parser at the end of a
-            # piece.
-            self.parser: Any = HTMLParser(target=self, encoding="utf-8")
-            for start in range(0, len(markup), _CHUNK):
-                self.parser.feed(markup[start : start + _CHUNK])
-            self.parser.close()
-
-        def start(self, tag: Any, attrib: Any, nsmap: Any = {}) -> None:  # noqa: B006
-            if self._skipped_depth:
-                self._skipped_depth += 1
-                if self._skipped_depth > _MAX_DEPTH:
-                    raise _TooDeep
-            elif _is_dropped(tag, attrib):
-                self._skipped_depth = 1
-            else:
-                self._depth += 1
-                if self._depth > _MAX_DEPTH:
-                    raise _TooDeep
-                if tag in _BLOCKS:
-                    self._start_block(tag, attrib)
-                elif tag == "a" and self._hrefs is not None:
-                    self._start_link(self._hrefs, attrib)
-
-        def _start_block(self, tag: str, attributes: dict[str, str]) -> None:
-            is_list = tag in _LISTS
-            if is_list:
-                self._open_lists += 1
-            is_table_of_data = tag == "table" and not _is_layout(attributes)
-            turns = is_list if self._is_muted else is_table_of_data
-            if turns:
-                self._turns.append(self._depth)
-                self._is_muted = not self._is_muted
-            level = _HEADINGS.get(tag)
-            mark = "" if level is None else f"{_MARK}{level}"
-            self._new_line(mark)
-
-        def _start_link(self, hrefs: list[str], attributes: dict[str, str]) -> None:
-            if not self._is_muted and _leads_on(attributes):
-                super().data(f"{LINK}{len(hrefs)}{LINK}")
-                hrefs.append(attributes["href"])
-
-        def _new_line(self, mark: str = "") -> None:
-            if self._is_muted:
-                return
-            if not mark and self._open_lists:
-                mark = _ITEM_MARK
-            super().data("\n" + mark)
-
-        def end(self, tag: Any) -> None:
-            if self._skipped_depth:
-                self._skipped_depth -= 1
-                return
-            if tag in _BLOCKS:
-                if tag in _LISTS:
-                    self._open_lists -= 1
-                if self._turns and self._turns[-1] == self._depth:
-                    self._turns.pop()
-                    self._is_muted = not self._is_muted
-                self._new_line()
-            self._depth -= 1
-
-        def data(self, data: Any) -> None:
-            if not self._skipped_depth and not self._is_muted:
-                if self._hrefs is not None and LINK in data:
-                    data = data.replace(LINK, " ")
-                super().data(data.replace("\n", " ").replace(_MARK, " "))
-
-        def comment(self, text: Any) -> None:
-            pass
-
-        def doctype(self, name: str, pubid: str, system: str) -> None:
-            pass
-
-        def pi(self, target: str, data: str) -> None:
-            pass
-
-    return PruningBuilder
-
-
-def _is_dropped(tag: str, attributes: dict[str, str]) -> bool:
-    """Whether an element is left out with everything in it."""
-    if tag in _DROPPED_TAGS:
-        return True
-    if not attributes:
-        return False
-    classes = attributes.get("class")
-    if classes is not None:
-        if not _DROPPED_CLASSES.isdisjoint(classes.split()):
-            return True
-        if tag == "table" and not _is_layout(attributes):
-            return True
-    identifier = attributes.get("id", "")
-    if identifier in _DROPPED_IDS or identifier.startswith(_REFERENCE):
-        return True
-    kind = attributes.get("typeof")
-    if kind is not None and not _EXTENSIONS.isdisjoint(kind.lower().split()):
-        return True
-    if attributes.get("role") in ("navigation", "note"):
-        return True
-    style = attributes.get("style")
-    return style is not None and _HIDDEN.search(style) is not None
-
-
-def _leads_on(attributes: dict[str, str]) -> bool:
-    """Whether a link with these attributes may lead to an existing page of the wiki."""
-    classes = attributes.get("class")
-    return "href" in attributes and (classes is None or _ELSEWHERE.isdisjoint(classes.split()))
-
-
-def _is_layout(attributes: dict[str, str]) -> bool:
-    """Whether a table with these attributes only arranges text in columns."""
-    classes = attributes.get("class", "").split()
-    return attributes.get("role") == "presentation" or not _LAYOUTS.isdisjoint(classes)
+    try:
+        lines = lines_with_levels(text, hrefs)
+    except TooDeep:
+        return None
+    return in_kept_sections(lines)
