@@ -152,7 +152,7 @@ class DumpFiles(PageFiles):
                             yield entry.page, here
         except CutOff as error:
             cut_off = f"{error}; {REST_LEFT_OUT}"
-        losses = "; ".join(filter(None, (reader.losses, cut_off)))
+        losses = "; ".join(filter(None, (reader.losses.told, cut_off)))
         if losses:
             self.say(f"{name}: {losses}")
 

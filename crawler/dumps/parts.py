@@ -145,10 +145,10 @@ class DumpPart:
                     if self.is_place and articles > last:
                         return
         except CutOff as error:
-            reasons = filter(None, (reader.losses, str(error), REST_LEFT_OUT))
+            reasons = filter(None, (reader.losses.told, str(error), REST_LEFT_OUT))
             raise CutOff("; ".join(reasons)) from error
-        if reader.losses:
-            raise CutOff(reader.losses)
+        if reader.losses.told:
+            raise CutOff(reader.losses.told)
 
     def _pages(self, reader: DumpReader) -> Iterator[Page | Skip]:
         has_begun = self.held.start == 0  # whether the reader has got the first page
@@ -187,7 +187,7 @@ class DumpPart:
                     fed += len(data)
                     if not is_behind:
                         inside = fed
-                        reader.told_until = fed
+                        reader.losses.until = fed
                     entries = reader.feed(data)
                 for entry in entries:
                     if entry.start >= inside:

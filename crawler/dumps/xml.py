@@ -11,8 +11,9 @@ from typing import Literal, Self
 from xml.parsers import expat
 
 from wikitopics.crawler.dumps import BASE
+from wikitopics.crawler.dumps.losses import Losses
 from wikitopics.crawler.dumps.namespaces import has_namespace, project_names
-from wikitopics.crawler.errors import REST_LEFT_OUT, BadSource, CutOff
+from wikitopics.crawler.errors import BadSource, CutOff
 from wikitopics.crawler.markup.texts import is_disambiguation
 from wikitopics.crawler.markup.wikitext import is_redirect
 from wikitopics.crawler.page import (
@@ -140,17 +141,10 @@ class DumpReader:
         another one may follow."""
         self._is_complete = False
         """Whether the last dump has ended properly."""
-        self.told_until: int | None = None
-        """The byte up to which faults, and pages that begin, belong to what `losses` tells; None:
-        all do."""
-        self._fault = ""
-        """What was wrong first."""
-        self._fault_at = 0
+        self.losses = Losses()
+        """What could not be read."""
         self._faults = 0
-        self._lost = 0
-        """The number of articles, as far as they are told, that could not be read to their end."""
-        self._has_gaps = False
-        self._is_cut_off = False
+        """The number of places with broken XML."""
         self._in_page = False
         self._in_revision = False
         self._page_start = 0
@@ -326,7 +320,7 @@ class DumpReader:
         self._fed += len(self._unread)
         self._unread = b""
         self._begun = -1  # a page may begin where the input continues
-        self._has_gaps = True
+        self.losses.has_gaps = True
         self._note_fault(reason, self._fed)
         if self._seen_root:
             self._lose(self._fed)
@@ -348,32 +342,16 @@ class DumpReader:
         """
         if not self._seen_root:
             raise BadSource(f"{self._name}: not a MediaWiki dump: it is empty")
-        if not self.seen_pages and self._fault:
-            raise self._not_a_dump(self._fault)
+        if not self.seen_pages and self.losses.fault:
+            raise self._not_a_dump(self.losses.fault)
         if self._state == "seeking" and _ROOT_END.search(self._unread):
             self._is_complete = True
         if not self._is_complete:
             if not self.seen_pages:
                 raise BadSource(f"{self._name}: cut off before its first page; download it again")
-            self._is_cut_off = True
+            self.losses.is_cut_off = True
             self._lose(self._fed)
         return self._take()
-
-    @property
-    def losses(self) -> str:
-        """What could not be read, for people; "" if everything was read."""
-        told = []
-        if self._fault and (self.told_until is None or self._fault_at <= self.told_until):
-            told.append(f"{self._fault}; {self._lost_told()}")
-        if self._is_cut_off:
-            told.append(f"cut off; {REST_LEFT_OUT}")
-        return "; ".join(told)
-
-    def _lost_told(self) -> str:
-        if not self._lost:
-            return "pages are lost" if self._has_gaps else "no page is lost"
-        lost = "1 page is lost" if self._lost == 1 else f"{self._lost:,} pages are lost"
-        return f"at least {lost}" if self._has_gaps else lost
 
     def _name_namespace(self, key: str, name: str) -> None:
         """Add a name of the namespace with this key."""
@@ -407,9 +385,7 @@ class DumpReader:
             raise CutOff(f"broken XML in over {_MOST_FAULTS:,} places")
 
     def _note_fault(self, fault: str, end: int) -> None:
-        if not self._fault:
-            self._fault = fault
-            self._fault_at = self._page_start if self._in_page else end
+        self.losses.note(fault, self._page_start if self._in_page else end)
 
     def _fail(self, reason: str) -> _Broken:
         """The error for a handler to raise."""
@@ -423,8 +399,8 @@ class DumpReader:
         self._in_page = False
         self._in_revision = False
         is_article = self._is_article and not self._redirect
-        if is_article and (self.told_until is None or self._page_start < self.told_until):
-            self._lost += 1
+        if is_article:
+            self.losses.lose_article(self._page_start)
         skip: Skip | None = "damaged" if is_article else None
         self._entries.append(DumpEntry(skip, self._page_start, end))
 
