@@ -6,13 +6,13 @@ only the pages that it is in: reading continues with the next one.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal, Self
 from xml.parsers import expat
 
-from wikitopics.crawler.dumps import BASE
+from wikitopics.crawler.dumps.facts import Facts
 from wikitopics.crawler.dumps.losses import Losses
-from wikitopics.crawler.dumps.namespaces import has_namespace, project_names
+from wikitopics.crawler.dumps.namespaces import has_namespace
 from wikitopics.crawler.errors import BadSource, CutOff
 from wikitopics.crawler.markup.texts import is_disambiguation
 from wikitopics.crawler.markup.wikitext import is_redirect
@@ -54,11 +54,7 @@ _MOST_FAULTS = 50_000
 """The most places with broken XML; each takes 0.1 ms."""
 _LONGEST_TAG = 200
 _ARTICLES = "0"
-"""The key of the namespace of articles; the next two are of other namespaces."""
-_FILES = "6"
-_CATEGORIES = "14"
-_MOST_NAMES = 1000
-"""The most names of namespaces; a dump has about 30."""
+"""The key of the namespace of articles."""
 _MOST_SILENCE = 16 << 20
 """The most bytes without an element: a page's text has 2 MiB, and each of its characters may be a
 reference."""
@@ -120,13 +116,7 @@ class DumpReader:
         self.seen_pages = continued
         """Whether a page has begun."""
         self._name = name
-        self.info = known or SourceInfo(name, None)
-        """What is known about the source: the facts that the dump has stated so far replace
-        ``known``."""
-        self._names: dict[tuple[str, str], None] = {}
-        """(key, name) of the namespaces, in the dump's order."""
-        self._site = ""
-        """The name of the wiki."""
+        self._facts = Facts(known or SourceInfo(name, None))
         self._entries: list[DumpEntry] = []
         self._seen_root = continued
         self._ends_cleanly = True
@@ -353,19 +343,11 @@ class DumpReader:
             self._lose(self._fed)
         return self._take()
 
-    def _name_namespace(self, key: str, name: str) -> None:
-        """Add a name of the namespace with this key."""
-        self._names[key, name] = None
-        self.info = replace(
-            self.info,
-            file_names=self._names_of(_FILES) or self.info.file_names,
-            category_names=self._names_of(_CATEGORIES) or self.info.category_names,
-            namespaces=tuple(name for _, name in self._names),
-        )
-
-    def _names_of(self, wanted: str) -> tuple[str, ...]:
-        """The names of the namespace with this key so far."""
-        return tuple(name for key, name in self._names if key == wanted)
+    @property
+    def info(self) -> SourceInfo:
+        """What is known about the source: the facts that the dump has stated so far replace
+        ``known``."""
+        return self._facts.info
 
     def _not_a_dump(self, reason: str) -> BadSource:
         return BadSource(f"{self._name}: not a MediaWiki dump (XML of pages): {reason}")
@@ -453,7 +435,7 @@ class DumpReader:
         self._seen_root = True
         self._is_complete = False
         language = attributes.get("xml:lang", self.info.language)
-        self.info = replace(self.info, language=language[:_LONGEST_TAG])
+        self._facts.note_language(language[:_LONGEST_TAG])
 
     def _start_part_of_page(self, name: str) -> None:
         if name in _OF_PAGES:
@@ -474,8 +456,8 @@ class DumpReader:
 
     def _start_namespace(self, attributes: dict[str, str]) -> None:
         if attributes.get("key") == _ARTICLES:
-            self._note_case(attributes.get("case", ""))
-        elif len(self._names) < _MOST_NAMES:
+            self._facts.note_case(attributes.get("case", ""))
+        elif self._facts.may_have_more_names:
             self._namespace = attributes.get("key", "")[:_LONGEST_TAG]
             self._collect("namespace")
 
@@ -507,7 +489,7 @@ class DumpReader:
         self._depth = 2
         self._drop_collected()
         if not self.seen_pages:
-            self._note_project()
+            self._facts.note_first_page()
         self.seen_pages = True
         self._in_page = True
         self._in_revision = False
@@ -518,11 +500,6 @@ class DumpReader:
     def _note_cut_page(self, end: int) -> None:
         self._note_fault("broken XML (a page without an end)", end)
         self._lose(end)
-
-    def _note_project(self) -> None:
-        """Add what follows from the header as a whole."""
-        if not self._names and self._site:
-            self.info = replace(self.info, namespaces=project_names(self._site, self.info.language))
 
     @property
     def _is_article(self) -> bool:
@@ -581,19 +558,13 @@ class DumpReader:
         elif self._in_page:
             self._fields[name] = text
         elif name == "namespace":
-            self._name_namespace(self._namespace, text)
+            self._facts.name_namespace(self._namespace, text)
         elif name == "sitename":
-            self._site = text.strip()
+            self._facts.note_site(text.strip())
         elif name == "case":
-            self._note_case(text.strip())
+            self._facts.note_case(text.strip())
         elif name == "base" and text:
-            self.info = replace(self.info, identity={BASE: text})
-
-    def _note_case(self, rule: str) -> None:
-        """Note the rule for the first letter of titles; before format 0.5, only the header has
-        one."""
-        if rule:
-            self.info = replace(self.info, keeps_case=rule == "case-sensitive")
+            self._facts.note_base(text)
 
     def _page(self) -> Page | Skip | None:
         if self._redirect or not self._is_article:
