@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeGuard
 
 from wikitopics.crawler.licence import Licence
 from wikitopics.crawler.page import Page, Skip, Skips, SourceInfo
@@ -220,6 +220,11 @@ class Source(Protocol):
 Identity = Mapping[str, Any]
 """What identifies a source, as plain JSON values that a session stores. Sessions may come from
 strangers, so a value in one must not have an effect outside the program by itself."""
+
+
+def are_names(value: object) -> TypeGuard[list[str]]:
+    """Whether a value of an identity is a list of texts, at least one."""
+    return isinstance(value, list) and bool(value) and all(isinstance(name, str) for name in value)
 
 
 def default_held_out(articles: int | None) -> int:

@@ -11,7 +11,7 @@ from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.http import rules
 from wikitopics.crawler.licence import Licence, of_wiki
 from wikitopics.crawler.mediawiki.kinds import API_URL, CONTACT, LANG, language_of, name_of_wiki
-from wikitopics.crawler.source import Asked, Identity, PageKind
+from wikitopics.crawler.source import Asked, Identity, PageKind, are_names
 from wikitopics.option import Option, install_command
 
 if TYPE_CHECKING:
@@ -111,9 +111,7 @@ class Dump(PageKind):
         if is_folder and HOME in identity and API_URL.name in identity:
             return _fault_of_addresses(identity)
         files = identity.get(DUMP_FILES)
-        if not isinstance(files, list) or not files:
-            return f"{DUMP_FILES} is not a list of files"
-        if not all(isinstance(name, str) for name in files):
+        if not are_names(files):
             return f"{DUMP_FILES} is not a list of files"
         wrong_address = _fault_of_addresses(identity)
         if wrong_address:

@@ -9,7 +9,7 @@ from wikitopics.crawler.dumps.kinds import YES
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.http import rules
 from wikitopics.crawler.mediawiki.kinds import CONTACT, LANG, language_of_texts
-from wikitopics.crawler.source import Asked, Identity, PageKind
+from wikitopics.crawler.source import Asked, Identity, PageKind, are_names
 from wikitopics.crawler.texts.files import (
     GIVEN,
     JSON_LINES,
@@ -124,9 +124,7 @@ class Texts(PageKind):
 
     def fault(self, identity: Identity) -> str:
         paths = identity.get(TEXTS.name)
-        if not isinstance(paths, list) or not paths:
-            return f"{TEXTS.name} is not a list of paths"
-        if not all(isinstance(path, str) for path in paths):
+        if not are_names(paths):
             return f"{TEXTS.name} is not a list of paths"
         try:
             _check_addresses(paths)
