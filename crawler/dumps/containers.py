@@ -281,7 +281,8 @@ def behind_damage(file: RangedFile, damage: Damaged) -> Iterator[bytes | None]:
     """The data that follows what was handed out of a damaged stream, and None wherever some is
     missing."""
     to_pass_over = damage.unpacked  # the bytes that come again, but were already handed out
-    has_begun = is_cut_off = False
+    has_begun = False
+    is_cut_off = False
     try:
         for at, pieces in blocks(file, damage.start, file.size):
             if not has_begun and at > damage.start + HEAD:

@@ -158,7 +158,9 @@ class RangeServer:
         server repeats it."""
         said = reply.headers.get("ETag") or reply.headers.get("Last-Modified") or ""
         is_sound = said.isascii() and said.isprintable() and len(said) <= _LONGEST_VERSION
-        return said if is_sound and not self._client.quote.knows(said) else ""
+        if not is_sound or self._client.quote.knows(said):
+            return ""
+        return said
 
 
 def curl(url: URL) -> str:

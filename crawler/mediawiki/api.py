@@ -87,7 +87,9 @@ class Seen(msgspec.Struct):
             self.again += 1 << self.bits if is_sampled else 1
             return False
         if is_sampled:
-            self.hits = self.again = 0  # certainly new
+            # It is certainly new.
+            self.hits = 0
+            self.again = 0
             self.sample.add(page_id)
             while len(self.sample) > _SAMPLE:
                 self.bits += 1

@@ -216,7 +216,8 @@ def _file(path: str, root: str | None = None) -> TextFile:
     name = PurePath(path).name if root is None else os.path.relpath(path, root)
     file_ending = ending(path)
     assert file_ending is not None
-    size = modified = 0
+    size = 0
+    modified = 0
     try:
         status = os.stat(path)
     except OSError:

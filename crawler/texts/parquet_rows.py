@@ -106,7 +106,8 @@ class Rows:
         """The rows of all batches; ``files``: of all files."""
         numbers = np.zeros(0, np.int64)
         texts = Strings(b"", bytes(8))
-        titles = ids = None
+        titles = None
+        ids = None
         if batches:
             numbers = np.concatenate([batch.numbers for batch in batches])
             texts = Strings.joined([batch.texts for batch in batches])

@@ -20,9 +20,9 @@ time."""
 def _says_something(part_of_speech: tuple[str, ...]) -> bool:
     """Whether this part of speech, from the general to the particular, is a name or a noun that can
     be a subject."""
-    return part_of_speech[:2] == _NAMES or (
-        part_of_speech[:2] == _NOUNS and part_of_speech[2] not in _NO_SUBJECTS
-    )
+    if part_of_speech[:2] == _NAMES:
+        return True
+    return part_of_speech[:2] == _NOUNS and part_of_speech[2] not in _NO_SUBJECTS
 
 
 _is_counted = _dictionary.pos_matcher(_says_something)
