@@ -161,7 +161,7 @@ class LambdaModel(OnlineModel):
     ) -> tuple[Floats, Floats]:
         """(D, K) proportions of texts that are about one topic each, and the part of each text that
         these are, (D,)."""
-        R, _ = mixture.proportions(words, rows, prior)
+        R, _ = mixture.only_topics(words, rows, prior)
         return R, np.full(words.batch.D, largest_share)
 
     @property

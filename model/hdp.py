@@ -343,9 +343,9 @@ class OnlineHDP(LambdaModel):
         return self._topics.elbo(self._eta) + sticks_bound(self.a, self.b, self.omega)
 
     def _of_single_tables(self, words: Words, corpus: HDPCorpus) -> tuple[Floats, Floats]:
-        """`mixture.proportions` of documents with a single table each."""
+        """`mixture.only_topics` of documents with a single table each."""
         sigma = np.exp(corpus.Elog_sigma[: self.n_topics].astype(np.float64))
-        return mixture.proportions(words, corpus.rows, sigma)
+        return mixture.only_topics(words, corpus.rows, sigma)
 
     def _corpus(self, ids: Ids, seen: float, mixed: float = 0.0) -> HDPCorpus:
         """The corpus as documents with these words see it.

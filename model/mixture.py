@@ -165,7 +165,7 @@ def matched(fresh: Floats, topics: Lambda) -> NDArray[np.intp]:
     return replacements
 
 
-def proportions(words: Words, rows: Floats, prior: Vector) -> tuple[Floats, Floats]:
+def only_topics(words: Words, rows: Floats, prior: Vector) -> tuple[Floats, Floats]:
     """(D, K) the probability that each topic is a text's only topic, and the resulting (U, K)
     statistics.
 

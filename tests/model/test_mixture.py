@@ -130,7 +130,7 @@ def test_long_texts_do_not_come_near_the_mixture(kind, monkeypatch):
     def refuse(*arguments, **named):
         raise AssertionError("the mixture was asked")
 
-    for name in ("first_topics", "proportions", "OfOneTopic"):
+    for name in ("first_topics", "only_topics", "OfOneTopic"):
         monkeypatch.setattr(mixture, name, refuse)
     batch, _ = planted(200, n_words=40, length=20, alpha=0.1)
     model = kinds.load(kind).create(4, 40, 200)
