@@ -30,7 +30,7 @@ from wikitopics.crawler.texts.parquet_columns import (
 from wikitopics.crawler.texts.parquet_pages import (
     LARGEST_PAGE,
     READ,
-    Chunk,
+    ColumnChunk,
     PageOver,
     Pages,
     RowSource,
@@ -146,12 +146,12 @@ class Group(NamedTuple):
     first: int
     """How many rows come before it, in all files."""
     rows: int
-    text: Chunk
-    title: Chunk | None
-    id: Chunk | None
+    text: ColumnChunk
+    title: ColumnChunk | None
+    id: ColumnChunk | None
 
     @property
-    def chunks(self) -> list[Chunk]:
+    def chunks(self) -> list[ColumnChunk]:
         """What is read of it for documents."""
         return [chunk for chunk in (self.text, self.title, self.id) if chunk is not None]
 
@@ -314,7 +314,7 @@ class ParquetRows:
                 total += sum(stop - start for start, stop in spans)
         return total
 
-    def _spans(self, group: Group, chunks: Sequence[Chunk]) -> list[tuple[int, int]]:
+    def _spans(self, group: Group, chunks: Sequence[ColumnChunk]) -> list[tuple[int, int]]:
         """The bytes of these columns of a row group, each once. Raises BadRows if any are outside
         the file."""
         spans = set()
@@ -373,7 +373,7 @@ class ParquetRows:
             yield as_bytes(values_of(decoded, column)).to_pylist()
 
     def _decoded(
-        self, group: Group, paths: Sequence[str], chunks: Sequence[Chunk], first: int = 0
+        self, group: Group, paths: Sequence[str], chunks: Sequence[ColumnChunk], first: int = 0
     ) -> Iterator[tuple[int, Any]]:
         """The columns ``paths`` of a group, which are in ``chunks``, as record batches, each with
         the number of its first row in the group: from row ``first`` on."""
@@ -410,7 +410,7 @@ class ParquetRows:
                 raise BadRows(row, "damaged")
             return
 
-    def _source(self, group: Group, chunks: Sequence[Chunk], largest_page: int) -> RowSource:
+    def _source(self, group: Group, chunks: Sequence[ColumnChunk], largest_page: int) -> RowSource:
         """What pyarrow reads columns of a group from. Raises BadRows."""
         file = self.files[group.file]
         spans = self._spans(group, chunks)

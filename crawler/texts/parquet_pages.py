@@ -78,7 +78,7 @@ def page_header(data: bytes) -> tuple[int, int, int]:
     return fields[_PAGE_UNPACKED], fields[_PAGE_PACKED], size
 
 
-class Chunk(NamedTuple):
+class ColumnChunk(NamedTuple):
     """The part of a column that is in a row group."""
 
     start: int
@@ -90,7 +90,7 @@ class Chunk(NamedTuple):
     is_encrypted: bool
 
 
-def row_groups(footer: bytes) -> Iterator[tuple[int, list[Chunk]]]:
+def row_groups(footer: bytes) -> Iterator[tuple[int, list[ColumnChunk]]]:
     """(number of rows, the part of each column) of each row group. Raises ValueError for what is
     not a footer.
 
@@ -107,7 +107,9 @@ def row_groups(footer: bytes) -> Iterator[tuple[int, list[Chunk]]]:
                 if dictionary:
                     start = min(start, dictionary)
                 is_encrypted = _COLUMN_ENCRYPTION in column
-                chunk = Chunk(start, known[_KNOWN_PACKED], known[_KNOWN_UNPACKED], is_encrypted)
+                chunk = ColumnChunk(
+                    start, known[_KNOWN_PACKED], known[_KNOWN_UNPACKED], is_encrypted
+                )
                 chunks.append(chunk)
             yield group[_GROUP_ROWS], chunks
     except (IndexError, KeyError, TypeError):
