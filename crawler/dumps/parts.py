@@ -6,6 +6,7 @@ itself. So each page is in exactly one part, wherever files are divided.
 """
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from wikitopics.crawler.dumps.containers import (
     reading,
     until_damage,
 )
-from wikitopics.crawler.dumps.xml import LONGEST_PAGE_TAG, PAGE_TAG, DumpReader
+from wikitopics.crawler.dumps.xml import LONGEST_PAGE_TAG, PAGE_TAG, DumpEntry, DumpReader
 from wikitopics.crawler.errors import REST_LEFT_OUT, BadSource, CutOff, Lacking
 from wikitopics.crawler.page import Page, Skip, SourceInfo
 from wikitopics.crawler.source import Lack
@@ -151,6 +152,18 @@ class DumpPart:
             raise CutOff(reader.losses.told)
 
     def _pages(self, reader: DumpReader) -> Iterator[Page | Skip]:
+        """The articles that begin in the part, and why others are skipped."""
+        for entry, inside in self._entries(reader):
+            if entry.start >= inside:
+                return
+            if entry.page is not None:
+                yield entry.page
+            if entry.end > inside:
+                return
+
+    def _entries(self, reader: DumpReader) -> Iterator[tuple[DumpEntry, float]]:
+        """The pages from the first one that begins in the part, each with the number of bytes of
+        the reader's input that belong to the part, as far as is known by then."""
         has_begun = self.held.start == 0  # whether the reader has got the first page
         before = b""  # the end of the data before that, in which the tag of a page may begin
         unpacked = 0
@@ -190,16 +203,10 @@ class DumpPart:
                         reader.losses.until = fed
                     entries = reader.feed(data)
                 for entry in entries:
-                    if entry.start >= inside:
-                        return
-                    if entry.page is not None:
-                        yield entry.page
-                    if entry.end > inside:
-                        return
+                    yield entry, inside
         if has_begun:
             for entry in reader.close():
-                if entry.page is not None:
-                    yield entry.page
+                yield entry, math.inf
 
 
 async def stated_facts(file: DumpFile, name: str) -> SourceInfo:
