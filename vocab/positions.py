@@ -77,10 +77,11 @@ def _lines(rule: Rule, text: str) -> Iterator[Place]:
 
 def _between_spaces(rule: Rule, text: str) -> list[Place]:
     """The places of `Rule.words_between_spaces`."""
-    is_part = {ord(char): "x" if may_be_in_word(char, rule) else " " for char in set(text)}
+    separating = {ord(char) for char in set(text) if not may_be_in_word(char, rule)}
+    with_spaces = text.translate(dict.fromkeys(separating, " "))
     found: list[Place] = []
     known: dict[str, Sequence[Place]] = {}
-    for run in re.finditer("x+", text.translate(is_part)):
+    for run in re.finditer("[^ ]+", with_spaces):
         start, end = run.span()
         part = text[start:end]
         inside = known.get(part)

@@ -240,7 +240,8 @@ def _with_gershayim(data: bytes) -> bytes:
     for right in others:
         follows_hebrew = left[-2:-1] == _HEBREW  # the last letter's first byte
         precedes_hebrew = right[:1] == _HEBREW
-        parts.append(_GERSHAYIM if follows_hebrew and precedes_hebrew else b" ")
+        between = _GERSHAYIM if follows_hebrew and precedes_hebrew else b" "
+        parts.append(between)
         parts.append(right)
         left = right
     return b"".join(parts)
@@ -257,7 +258,8 @@ def _between_letters(data: bytes, mark: bytes, cut_short: Set[bytes] = frozenset
         if stays and cut_short:
             last_word = left[left.rfind(b" ") + 1 :]
             stays = last_word not in cut_short
-        parts.append(mark if stays else b" ")
+        between = mark if stays else b" "
+        parts.append(between)
         parts.append(right)
         left = right
     return b"".join(parts)

@@ -265,7 +265,8 @@ class Vocabulary:
         words = []
         for word in self._read(text):
             id = self._ids.get(word)
-            words.append(word.decode("utf-8") if id is None else self.words[id])
+            as_listed = word.decode("utf-8") if id is None else self.words[id]
+            words.append(as_listed)
         return words
 
     def count(self, text: str) -> Counted:

@@ -278,7 +278,8 @@ class Option(Generic[T_co]):
             if self.choices:
                 return f"one of {', '.join(self.choices)}"
             return "text"
-        bounds = ["a whole number" if self.of is int else "a number"]
+        kind = "a whole number" if self.of is int else "a number"
+        bounds = [kind]
         if self.above > -math.inf:
             bounds.append(f"over {self.above:g}")
         if self.least > -math.inf:
