@@ -130,7 +130,7 @@ class Dump(PageKind):
         return any(rules.is_wikimedia(url.host or "") for url in _addresses(identity))
 
     def download(self, identity: Identity) -> str:
-        from wikitopics.crawler.dumps.remote import format_size
+        from wikitopics.crawler.http.ranges import format_size
 
         if not _addresses(identity):
             return ""

@@ -10,16 +10,16 @@ from typing import Any
 
 from yarl import URL
 
-from wikitopics.crawler.dumps.remote import (
+from wikitopics.crawler.errors import CrawlerError
+from wikitopics.crawler.file_source import first_and_more
+from wikitopics.crawler.http.pace import Clock
+from wikitopics.crawler.http.ranges import (
     FIRST,
     RangeServer,
     RemoteFile,
     file_client,
     format_size,
 )
-from wikitopics.crawler.errors import CrawlerError
-from wikitopics.crawler.file_source import first_and_more
-from wikitopics.crawler.http.pace import Clock
 from wikitopics.crawler.http.rules import RateLimits, dump_limits
 from wikitopics.crawler.page import Markup, SourceInfo
 from wikitopics.crawler.source import Asked

@@ -158,9 +158,9 @@ SMALL = {
     "dumps.parts.BEYOND": 500,
     "dumps.remote.BEYOND": 500,
     "dumps.shuffled._COUNTED": 300,
-    "dumps.remote.FIRST": 800,
-    "dumps.remote.MOST_CACHED": 3000,
-    "dumps.remote.SMALLEST": 1000,
-    "dumps.remote.LARGEST": 8000,
+    "http.ranges.FIRST": 800,
+    "http.ranges.MOST_CACHED": 3000,
+    "http.ranges.SMALLEST": 1000,
+    "http.ranges.LARGEST": 8000,
 }
 """Sizes that a small dump can fill, by their names in `crawler`."""

@@ -12,8 +12,10 @@ from tests.crawler.remote import WORDS
 from tests.session.memory import blocks_of
 from wikitopics.crawler import unpacking
 from wikitopics.crawler.dumps import bzip2, containers, parts, remote, shuffled
-from wikitopics.crawler.dumps.remote import RangeServer, RemoteDump, RemoteFile, Segment
+from wikitopics.crawler.dumps.remote import RemoteDump, Segment
+from wikitopics.crawler.http import ranges as server_ranges
 from wikitopics.crawler.http.client import Client
+from wikitopics.crawler.http.ranges import RangeServer, RemoteFile
 from wikitopics.crawler.http.rules import dump_limits
 from wikitopics.crawler.source import Activity, Asked
 from wikitopics.session.training.blocks import Intake
@@ -26,7 +28,8 @@ SIZES = [
     (unpacking, ("_READ",)),
     (bzip2, ("_READ",)),
     (containers, ("_READ", "_LITTLE")),
-    (remote, ("BEYOND", "FIRST", "MOST_CACHED")),
+    (remote, ("BEYOND",)),
+    (server_ranges, ("FIRST", "MOST_CACHED")),
 ]
 
 pytestmark = pytest.mark.usefixtures("counted_here")
@@ -39,7 +42,7 @@ class Server:
         self.data = data
         self.sent = 0
         self.requests = 0
-        self.room = remote.MOST_CACHED
+        self.room = server_ranges.MOST_CACHED
 
     async def new_file(self, url, first):
         return RemoteFile(url, len(self.data), "v1", self), await self.read(None, 0, first)
@@ -59,7 +62,7 @@ def source_of(monkeypatch):
             monkeypatch.setattr(module, name, getattr(module, name) // SMALLER)
 
     def make(server, files=1):
-        monkeypatch.setattr(remote, "RangeServer", lambda client: server)
+        monkeypatch.setattr(server_ranges, "RangeServer", lambda client: server)
         urls = [URL(f"http://h/dump{number}") for number in range(files)]
         return RemoteDump(urls, {}, Asked({}, seed=1), contact=None, agreed=True)
 
@@ -113,7 +116,7 @@ async def test_the_head_of_each_of_many_files_is_requested_once(source_of):
     info = await source.open()
     requests_before = server.requests
     await blocks_of(Intake(source, counting_workers(WORDS, info, 1)))
-    assert 100 * len(server.data) > 2 * remote.MOST_CACHED
+    assert 100 * len(server.data) > 2 * server_ranges.MOST_CACHED
     assert len(source.schedule.chunks) == 100
     assert server.requests - requests_before <= 100 + LANES * 2
 
@@ -159,7 +162,7 @@ async def ranges(clock, monkeypatch):
         client = Client(dump_limits("127.0.0.1"), Activity(), version="1", clock=clock)
 
         async def described(largest):
-            monkeypatch.setattr(remote, "LARGEST", largest)
+            monkeypatch.setattr(server_ranges, "LARGEST", largest)
             ranges = RangeServer(client)
             file, first = await ranges.new_file(URL(f"{server.url}/dump"), 1000)
             assert first == DATA[:1000]

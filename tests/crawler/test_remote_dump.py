@@ -14,7 +14,6 @@ from tests.crawler.dumps import dump, multistream
 from tests.crawler.remote import DATA, NUMBERS, PATH, kept_by, of_files, read, remote
 from wikitopics.crawler.dumps import VERSIONS
 from wikitopics.crawler.dumps.kinds import DUMP, Dump
-from wikitopics.crawler.dumps.remote import LIMITS
 from wikitopics.crawler.errors import (
     BadSource,
     ContactMissing,
@@ -22,6 +21,7 @@ from wikitopics.crawler.errors import (
     Unconfirmed,
     WikiUnreachable,
 )
+from wikitopics.crawler.http.ranges import LIMITS
 from wikitopics.crawler.http.wire import RequestBounds
 from wikitopics.crawler.source import Asked
 
@@ -56,7 +56,7 @@ async def test_the_stream_is_that_of_the_file(tmp_path, clock, datas):
 
 async def test_a_dump_that_fits_into_memory_is_asked_for_once(clock, monkeypatch):
     """One request is enough to learn the size and the format of a file, and its bytes are kept."""
-    monkeypatch.setattr("wikitopics.crawler.dumps.remote.MOST_CACHED", 1 << 20)
+    monkeypatch.setattr("wikitopics.crawler.http.ranges.MOST_CACHED", 1 << 20)
     files = {"/0.dump": DATA, "/1.dump": DATA, "/2.dump": DATA}
     async with serving(files) as server:
         source = remote([server.url + path for path in files], clock)

@@ -127,7 +127,7 @@ async def test_a_person_is_told_wiki_date_size_and_host_and_where_there_is_none(
 
 
 async def test_a_person_is_told_where_the_contact_goes(monkeypatch):
-    monkeypatch.setattr("wikitopics.crawler.dumps.remote.is_wikimedia", lambda host: True)
+    monkeypatch.setattr("wikitopics.crawler.http.ranges.is_wikimedia", lambda host: True)
     async with serving(OLD) as server:
         with pytest.raises(
             Unconfirmed, match=r"1 file, comes from 127.0.0.1, which receives your contact; "

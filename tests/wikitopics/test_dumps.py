@@ -22,7 +22,7 @@ TRAIN = ["train", "--source", "dump", "--dump", ADDRESS, "--contact", "me@wiki-r
 GERMAN = ["--lang", "de", "--vocab-articles", 300, "--topics", 3, "--batch-size", 64]
 IN_PIECES = """
 import sys
-import wikitopics.crawler.dumps.remote as files
+import wikitopics.crawler.http.ranges as files
 files.FIRST, files.MOST_CACHED = 5_000, 10_000
 from wikitopics.cli import run
 sys.exit(run(sys.argv[1:]))
