@@ -37,8 +37,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from wikitopics.model import mixture
 from wikitopics.model import options as check
-from wikitopics.model.allocation import LambdaModel, precision
 from wikitopics.model.lambda_ import Lambda, Statistics, random_topics, topics_from
+from wikitopics.model.lambda_model import LambdaModel, precision
 from wikitopics.model.minibatch import Floats, Ids, Matrix, Minibatch, Vector, Words, sound
 from wikitopics.model.online import WORDS_A_DOCUMENT, shares_of_rows
 from wikitopics.model.options import HALF_LIFE, KAPPA, LARGEST, TAU0, decorrelation, prior

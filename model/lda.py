@@ -40,8 +40,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from wikitopics.model.allocation import DirichletAllocation, precision
+from wikitopics.model.allocation import DirichletAllocation
 from wikitopics.model.lambda_ import Statistics, random_topics
+from wikitopics.model.lambda_model import precision
 from wikitopics.model.minibatch import Floats, Minibatch, Vector, Words, sound
 from wikitopics.model.online import shares_of_rows
 from wikitopics.model.options import (

@@ -35,8 +35,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from wikitopics.model.allocation import DirichletAllocation, precision
+from wikitopics.model.allocation import DirichletAllocation
 from wikitopics.model.lambda_ import random_topics
+from wikitopics.model.lambda_model import precision
 from wikitopics.model.minibatch import Minibatch, Vector, sound
 from wikitopics.model.online import WORDS_A_DOCUMENT
 from wikitopics.model.options import (
