@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from wikitopics.model.area_names import words_of_groups
 from wikitopics.model.lands import with_scale
 from wikitopics.model.meetings import Meetings
-from wikitopics.model.naming import all_words_fit
 from wikitopics.model.online import IN_USE, OnlineModel
 
 Floats = NDArray[np.float64]
@@ -132,7 +132,7 @@ def grouped(far: Floats, n: int, before: Groups | None = None) -> Groups:
     if len(far) < 2:
         return np.zeros(len(far), np.int64)
     closer = far if before is None else _with_bonds(far, before)
-    groups = fcluster(_ward(closer), n, "maxclust") - 1
+    groups = fcluster(ward(closer), n, "maxclust") - 1
     return _settled(far, groups.astype(np.int64))
 
 
@@ -140,6 +140,15 @@ def _with_bonds(far: Floats, groups: Groups) -> Floats:
     """The distances, reduced between topics of one group."""
     same = (groups[:, None] == groups) & _in_an_area(groups)
     return np.where(same, BOND * far, far)
+
+
+def ward(far: Floats) -> Floats:
+    """SciPy's `linkage` of two topics or more: (one, other, height, topics) of each join."""
+    from scipy.cluster.hierarchy import linkage
+    from scipy.spatial.distance import squareform
+
+    joins: Floats = linkage(squareform(far, checks=False), "ward")
+    return joins
 
 
 def _settled(far: Floats, groups: Groups) -> Groups:
@@ -279,166 +288,6 @@ def numbered(groups: Groups, before: Groups) -> Groups:
     areas = np.full(len(groups), OTHER)
     areas[is_grouped] = of_group[compact]
     return areas
-
-
-# The tree of topics, from which areas are cut.
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """Two topics or groups of topics that are closer to each other than to the rest.
-
-    Topics are numbered from 0 to U - 1, nodes from U on, in the order in which they were joined.
-    """
-
-    number: int
-    children: tuple[int, int]
-    height: float
-    """How far apart the children are, from 0; never less than the heights of the children."""
-    topics: tuple[int, ...]
-    """The topics of all branches of this node, in drawing order."""
-
-
-def tree(far: Floats, areas: Groups) -> tuple[Node, ...]:
-    """The U - 1 nodes over the topics, which are numbered from 0 to U - 1; the last is the root.
-
-    Topics of an area are joined by Ward's method, then the areas likewise by their mean distances,
-    and last those in `OTHER`. So each area is a branch, and cutting at the number of areas gives
-    the areas.
-    """
-    U = len(far)
-    nodes: list[Node] = []
-    topics: dict[int, tuple[int, ...]] = {topic: (topic,) for topic in range(U)}  # of each branch
-
-    def join(branches: Sequence[int], apart: Floats, least: float) -> int:
-        """Join these topics or nodes, which are this far apart; returns the number of their common
-        node. No new node is lower than `least`."""
-        numbers = list(branches)
-        if len(numbers) == 1:
-            return numbers[0]
-        for first, second, height, _ in _ward(apart).tolist():
-            one = numbers[int(first)]
-            other = numbers[int(second)]
-            number = U + len(nodes)
-            topics[number] = topics[one] + topics[other]
-            nodes.append(Node(number, (one, other), least + height, topics[number]))
-            numbers.append(number)
-        return numbers[-1]
-
-    def join_groups(members: Sequence[Topics], tops: Sequence[int]) -> int:
-        """Join groups of topics, whose nodes or single topics are `tops`."""
-        # A row for each group that weighs its topics equally: their means, as a product.
-        weights = np.stack([np.isin(np.arange(U), own) / len(own) for own in members])
-        between = weights @ far @ weights.T
-        np.fill_diagonal(between, 0)
-        highest = max((node.height for node in nodes), default=0.0)
-        return join(tops, between, highest)
-
-    members = [np.flatnonzero(areas == area) for area in np.unique(areas)]
-    tops = [join(own.tolist(), far[np.ix_(own, own)], 0.0) for own in members]
-    other = np.flatnonzero(areas == OTHER)
-    if len(members) > 1 and len(other):  # it is the last one
-        top = join_groups(members[:-1], tops[:-1])
-        join_groups([np.flatnonzero(areas != OTHER), other], [top, tops[-1]])
-    elif len(members) > 1:
-        join_groups(members, tops)
-    return tuple(nodes)
-
-
-def cut(nodes: Sequence[Node], U: int, n: int) -> list[tuple[int, ...]]:
-    """A tree over U topics cut into n groups of topics, in drawing order; into U groups, if n is
-    larger."""
-    if not nodes:
-        return [(topic,) for topic in range(U)]
-    branches = [nodes[-1].number]
-    while len(branches) < min(n, U):
-        joined = [nodes[branch - U] for branch in branches if branch >= U]
-        tallest = max(joined, key=lambda node: node.height)
-        place = branches.index(tallest.number)
-        branches[place : place + 1] = tallest.children
-    groups = []
-    for branch in branches:
-        is_node = branch >= U
-        topics = nodes[branch - U].topics if is_node else (branch,)
-        groups.append(topics)
-    return groups
-
-
-def _ward(far: Floats) -> Floats:
-    """SciPy's `linkage` of two topics or more: (one, other, height, topics) of each join."""
-    from scipy.cluster.hierarchy import linkage
-    from scipy.spatial.distance import squareform
-
-    joins: Floats = linkage(squareform(far, checks=False), "ward")
-    return joins
-
-
-# Names: the words that tell an area apart from the others.
-
-WORDS_IN_AREA_NAME = 2
-STEM = 4
-"""The fewest letters that make a stem; shorter words must be equal."""
-
-
-def words_of_groups(
-    groups: Sequence[Sequence[int]],
-    shown: NDArray[np.integer],
-    shares: NDArray[np.floating],
-) -> list[list[int]]:
-    """The words of each group of topics, by id: the first word shown of each of its topics, that of
-    the largest topic first, then the second of each, and so on.
-
-    shown: (K, n) the words shown of each topic, by id
-    shares: (K,) each topic's share of the corpus
-    """
-    words_of = []
-    for group in groups:
-        topics = np.array(group, np.int64)
-        largest_first = topics[np.argsort(-shares[topics], kind="stable")]
-        by_rank = shown[largest_first].T.ravel().tolist()
-        words_of.append(list(dict.fromkeys(by_rank)))
-    return words_of
-
-
-def names(
-    words_of: Mapping[int, Sequence[str]], before: Mapping[int, Sequence[str]]
-) -> dict[int, tuple[str, ...]]:
-    """The words of each area's name; no two words in all the names have the same stem.
-
-    words_of: each area's words, of the largest area first. before: earlier names, which are kept
-    while their words are among the first.
-    """
-    chosen: dict[int, tuple[str, ...]] = {}
-    used: list[str] = []
-    for area, words in words_of.items():
-        if area in before and all_words_fit(before[area], words):
-            chosen[area] = tuple(before[area])
-            used += chosen[area]
-    for area, words in words_of.items():
-        if area in chosen:
-            continue
-        name: list[str] = []
-        for word in words:
-            if len(name) == WORDS_IN_AREA_NAME:
-                break
-            if not any(_same_stem(word, other) for other in used):
-                name.append(word)
-                used.append(word)
-        chosen[area] = tuple(name or words[:1])
-    return chosen
-
-
-def _same_stem(one: str, other: str) -> bool:
-    """Whether two words differ only in what follows their first letters: "building" and "built"."""
-    if one == other:
-        return True
-    n_shared = 0  # first letters that both have
-    for letter, other_letter in zip(one, other, strict=False):
-        if letter != other_letter:
-            break
-        n_shared += 1
-    shorter = min(len(one), len(other))
-    return n_shared >= max(STEM, shorter - 2)
 
 
 # Everything above, for a model at one moment.

@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.areas import Areas, tree
+from wikitopics.model.area_tree import tree
+from wikitopics.model.areas import Areas
 from wikitopics.session.analysis.areas import Area, Branch, in_drawing_order
 from wikitopics.session.analysis.report.contents import ReportModel, nearest
 

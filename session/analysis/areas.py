@@ -9,7 +9,9 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.areas import OTHER, Areas, Node, cut, names, tree, words_of_groups
+from wikitopics.model.area_names import names, words_of_groups
+from wikitopics.model.area_tree import Node, cut, tree
+from wikitopics.model.areas import OTHER, Areas
 from wikitopics.model.distances import distances
 from wikitopics.model.lands import with_scale
 from wikitopics.model.online import IN_USE

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import OnlineModel, kinds
+from wikitopics.model.area_names import names as area_names
 from wikitopics.model.areas import Areas
-from wikitopics.model.areas import names as area_names
 from wikitopics.model.changes import OBSERVATIONS
 from wikitopics.model.lands import with_scale
 from wikitopics.model.meetings import Meetings

@@ -8,6 +8,8 @@ import pytest
 
 from tests.maps import GROUPS, planted
 from wikitopics.model import OnlineLDA
+from wikitopics.model.area_names import names, words_of_groups
+from wikitopics.model.area_tree import cut, tree
 from wikitopics.model.areas import (
     FEW_AREAS,
     JOINS,
@@ -17,15 +19,11 @@ from wikitopics.model.areas import (
     OTHER,
     Areas,
     belonging,
-    cut,
     distances,
     grouped,
-    names,
     numbered,
-    tree,
     usual_number,
     word_similarity,
-    words_of_groups,
 )
 from wikitopics.model.meetings import ENOUGH, Meetings
 
