@@ -1,6 +1,6 @@
 """Articles as rendered pages, `/wiki/Title`: as a reader sees them, with templates expanded.
 
-Titles come from the Action API, without texts, in the same pass in random order as in `api`. The
+Titles come from the Action API, without texts, in the same pass in random order as for `api`. The
 position consists of the cursor after the current list, and the rest of that list.
 """
 
@@ -17,7 +17,7 @@ from yarl import URL
 from wikitopics.crawler.errors import BadPosition, CrawlerError, TransientError, WikiRefused
 from wikitopics.crawler.http.rules import Robots
 from wikitopics.crawler.http.wire import Reply, Wanted
-from wikitopics.crawler.mediawiki.api import CrawlPass, PageId
+from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass, PageId
 from wikitopics.crawler.mediawiki.siteinfo import SITEINFO
 from wikitopics.crawler.mediawiki.wiki import Wiki
 from wikitopics.crawler.page import Page, Skip, SourceInfo

@@ -20,7 +20,7 @@ from wikitopics.crawler.errors import BadPosition, BadSource, TransientError
 from wikitopics.crawler.http.client import UnknownPlace
 from wikitopics.crawler.http.rules import is_wikimedia, wikimedia_service_limits
 from wikitopics.crawler.http.wire import value_at
-from wikitopics.crawler.mediawiki.api import BatchSizer
+from wikitopics.crawler.mediawiki.batch_size import BatchSizer
 from wikitopics.crawler.mediawiki.wiki import MOST_PAGES, Wiki
 from wikitopics.crawler.page import LONGEST_TITLE, SourceInfo, utf8_size
 from wikitopics.crawler.source import PageBatch, Position

@@ -14,7 +14,7 @@ from wikitopics.crawler.errors import CrawlerError, TransientError
 from wikitopics.crawler.http.contact import one_line
 from wikitopics.crawler.http.rules import Robots
 from wikitopics.crawler.http.wire import LONGEST_TOLD_WAIT, Reply, judge_status, parse_retry_after
-from wikitopics.crawler.mediawiki.api import CrawlPass, read_cursor
+from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass, read_cursor
 from wikitopics.crawler.mediawiki.gathering import Gathering
 from wikitopics.crawler.mediawiki.recent import changes
 from wikitopics.crawler.mediawiki.replies import QueryAnswer, entries, read_api, read_continue

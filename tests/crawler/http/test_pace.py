@@ -14,7 +14,7 @@ from wikitopics.crawler.http.rules import (
     wikimedia_page_limits,
     wikimedia_service_limits,
 )
-from wikitopics.crawler.mediawiki.api import BatchSizer
+from wikitopics.crawler.mediawiki.batch_size import BatchSizer
 
 SERVICE = wikimedia_service_limits("dumps.wikimedia.org", "the dump server")
 

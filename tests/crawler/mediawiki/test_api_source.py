@@ -10,7 +10,7 @@ from yarl import URL
 from tests.crawler.dumps import ids, skips
 from wikitopics.crawler.errors import BadPosition, CrawlerError, TransientError
 from wikitopics.crawler.http.wire import RequestBounds
-from wikitopics.crawler.mediawiki.api import CrawlPass, Seen, read_cursor
+from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass, Seen, read_cursor
 from wikitopics.crawler.mediawiki.replies import QueryAnswer
 from wikitopics.crawler.mediawiki.siteinfo import read_siteinfo
 
