@@ -16,8 +16,9 @@ from yarl import URL
 
 from wikitopics.crawler.errors import TransientError, WikiUnreachable
 from wikitopics.crawler.http import wire
-from wikitopics.crawler.http.contact import Quoting, check_contact, sendable, user_agent
+from wikitopics.crawler.http.contact import check_contact, sendable, user_agent
 from wikitopics.crawler.http.pace import Clock, OwnPace, SharedPace, Turn, is_usual_wait
+from wikitopics.crawler.http.quoting import Quoting
 from wikitopics.crawler.http.rules import RateLimits
 from wikitopics.crawler.source import Activity
 

@@ -5,11 +5,8 @@ find all of it there; otherwise several users would share one budget. Their patt
 ``modules/profile/files/cache/contact_info.lua`` of their operations/puppet repository, as of 2026.
 """
 
-import html
 import re
 import unicodedata
-from collections.abc import Iterator
-from functools import cached_property
 from urllib.parse import unquote
 
 import aiohttp
@@ -17,145 +14,6 @@ from yarl import URL
 
 from wikitopics.crawler.errors import BadSource, ContactMissing
 from wikitopics.crawler.http.rules import is_wikimedia, wiki_address
-
-# Makes text from a server safe to print in a message.
-
-_MOST_READ = 20_000
-"""The most characters of a text that are examined."""
-# The group is not possessive: up to Python 3.11.4, one that holds an assertion may fail to match.
-_TAG = re.compile(
-    r"<(?:script|style)\b[^>]*+>[^<]*+(?:<(?!/)[^<]*+)*</(?:[a-z]{1,10}>)?|<[^>]{0,1000}>",
-    re.DOTALL | re.IGNORECASE,
-)
-_HUGE_REFERENCE = re.compile(r"&#x?[0-9a-fA-F]{9,}+")
-"""No character has such a number, and int() refuses the longest of them."""
-_UNICODE_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
-_MOST_LAYERS = 5
-"""The depth of escapes within escapes."""
-_SHORTEST_PIECE = 3
-_REMOVED = "[contact]"
-
-
-class Quoting:
-    """Quotes servers without ever repeating ``contact``, which they know from our User-Agent.
-
-    The contact is removed before the text is shortened, in every spelling: character references,
-    percent and backslash escapes, IDNA, with tags or spaces in between, and where the server itself
-    cut it.
-    """
-
-    def __init__(self, contact: str | None = None) -> None:
-        if contact:
-            for _layer in range(_MOST_LAYERS):
-                contact = unquote(contact)
-        self._contact = contact
-
-    def __call__(self, text: str, longest: int = 200) -> str:
-        """The gist of ``text``: one line of at most ``longest`` characters."""
-        plain = _plain(text[:_MOST_READ])
-        return one_line(self._without_contact(plain), longest)
-
-    def knows(self, text: str) -> bool:
-        """Whether ``text`` contains the contact."""
-        line = one_line(_plain(text), len(text) + 1)
-        return self._without_contact(line) != line
-
-    def _without_contact(self, text: str) -> str:
-        visible = "".join(character for character in text if not _is_hidden(character))
-        line = " ".join(visible.split())
-        for pattern in self._patterns:
-            line = pattern.sub(_REMOVED, line)
-        return line
-
-    @cached_property
-    def _patterns(self) -> list[re.Pattern[str]]:
-        """Patterns of the User-Agent's parentheses, cut or not, of the contact and its identifying
-        parts, and of the beginnings and ends of these where a text was cut."""
-        if not self._contact:
-            return []
-        user_agent = re.compile(r"(?<=wikitopics/)([^\s(]{0,50}) ?\([^)]*\)?", re.IGNORECASE)
-        parts = _parts(self._contact)
-        patterns = [user_agent]
-        for part in parts:
-            patterns.append(_in_any_spelling(part))
-        for part in parts:
-            patterns += _cut(part)
-        return patterns
-
-
-def one_line(text: str, longest: int) -> str:
-    """``text`` on one line, without control, format and bidirectional characters, cut at
-    ``longest``."""
-    words = text[: longest * 10].split()
-    line = "".join(character for character in " ".join(words) if not _is_hidden(character))
-    return line if len(line) <= longest else line[: longest - 1] + "…"
-
-
-def _is_hidden(character: str) -> bool:
-    """Whether it is a control, format, private or unassigned character, and not a space."""
-    return not character.isspace() and unicodedata.category(character) in (
-        "Cc",
-        "Cf",
-        "Cs",
-        "Co",
-        "Cn",
-    )
-
-
-def _plain(text: str) -> str:
-    """``text`` without tags, and with all its escapes resolved."""
-    for _layer in range(_MOST_LAYERS):
-        before = text
-        text = _HUGE_REFERENCE.sub(" ", _TAG.sub(" ", text))
-        text = html.unescape(unquote(text))
-        text = _UNICODE_ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)
-        if text == before:
-            break
-    return text
-
-
-def _parts(contact: str) -> list[str]:
-    """The contact, and both sides of an e-mail address, or the name of a user or page without the
-    path to it."""
-    user, at, host = contact.partition("@")
-    if at and "/" not in contact:
-        return [contact, user + at, host]
-    _, _, name = contact.rpartition(":")
-    return [contact, name.strip("/]") or contact]
-
-
-def _in_any_spelling(part: str) -> re.Pattern[str]:
-    """A pattern that finds ``part``, also with its labels in IDNA, or with a space for a tag or
-    line break; a mere word is found only where it stands alone."""
-    pieces = []
-    for piece in re.split(r"([^\W_]+(?:-[^\W_]+)*|[ _])", part):
-        spelt = " ?".join(map(re.escape, piece.strip(" _")))
-        if not piece.isascii():
-            spelt = f"(?:{spelt}|{re.escape(_in_idna(piece))})"
-        pieces.append(spelt)
-    pattern = "[ _]?".join(filter(None, pieces))
-    if part.isalnum():
-        pattern = rf"(?<![^\W_]){pattern}(?![^\W_])"
-    return re.compile(pattern, re.IGNORECASE)
-
-
-def _cut(part: str) -> Iterator[re.Pattern[str]]:
-    """Patterns that find a beginning of ``part`` before the end of a text or an ellipsis, and the
-    reverse."""
-    lengths = range(len(part) - 1, _SHORTEST_PIECE - 1, -1)  # the longest first
-    if lengths:
-        beginnings = "|".join(re.escape(part[:length]) for length in lengths)
-        ends = "|".join(re.escape(part[-length:]) for length in lengths)
-        yield re.compile(rf"(?<!\w)(?:{beginnings})(?=\s*(?:…|\.\.\.|$))", re.IGNORECASE)
-        yield re.compile(rf"(?:^|(?<=…)|(?<=\.\.\.))\s*(?:{ends})(?!\w)", re.IGNORECASE)
-
-
-def _in_idna(label: str) -> str:
-    try:
-        return label.encode("idna").decode("ascii")
-    except UnicodeError:
-        return label
-
 
 _MOST_SEARCHED = 512
 """Characters of the longest User-Agent in which the servers look for a contact."""
@@ -200,7 +58,7 @@ def check_contact(text: str) -> str:
     The result is accepted again, also by `sendable`. Raises `ContactMissing` if it names nobody who
     can be reached, or would be found only in part; the message never repeats the contact.
     """
-    contact = _one_line(text)
+    contact = _plain_line(text)
     placeholder = _PLACEHOLDER.search(contact)
     if placeholder:
         host = placeholder[0].lstrip("@/.").lower()
@@ -273,7 +131,8 @@ def _email(text: str) -> str:
     return sent
 
 
-def _one_line(text: str) -> str:
+def _plain_line(text: str) -> str:
+    """The contact without blanks around it. Raises `ContactMissing` if it is not one line."""
     contact = text.strip()
     if not contact:
         raise ContactMissing(f"no contact, and Wikimedia asks who runs a crawler: {HOW}")
@@ -286,7 +145,7 @@ def _one_line(text: str) -> str:
 
 def sendable(text: str) -> str:
     """The contact in a form allowed in a User-Agent. Raises `ContactMissing`."""
-    contact = _one_line(text)
+    contact = _plain_line(text)
     if len(contact) > _LONGEST:
         raise ContactMissing(f"the contact is longer than {_LONGEST} characters: {HOW}")
     if "(" in contact or ")" in contact:

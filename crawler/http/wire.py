@@ -18,7 +18,7 @@ from multidict import CIMultiDictProxy
 from yarl import URL
 
 from wikitopics.crawler.errors import BadSource, TransientError, WikiRefused
-from wikitopics.crawler.http.contact import Quoting
+from wikitopics.crawler.http.quoting import Quoting
 from wikitopics.crawler.http.rules import is_loopback
 from wikitopics.crawler.source import Activity
 

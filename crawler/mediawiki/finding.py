@@ -17,7 +17,7 @@ from yarl import URL
 
 from wikitopics.crawler.errors import TransientError, WikiRefused, WikiUnreachable
 from wikitopics.crawler.http.client import Client
-from wikitopics.crawler.http.contact import Quoting
+from wikitopics.crawler.http.quoting import Quoting
 from wikitopics.crawler.http.rules import api_candidates, is_wikimedia, wiki_address
 from wikitopics.crawler.http.wire import Reply, Wanted, value_at
 

@@ -11,7 +11,7 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from wikitopics.crawler.errors import CrawlerError, TransientError
-from wikitopics.crawler.http.contact import one_line
+from wikitopics.crawler.http.quoting import one_line
 from wikitopics.crawler.http.rules import Robots
 from wikitopics.crawler.http.wire import LONGEST_TOLD_WAIT, Reply, judge_status, parse_retry_after
 from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass, read_cursor

@@ -6,7 +6,7 @@ import pytest
 
 from tests.crawler.dumps import ids
 from wikitopics.crawler.errors import CrawlerError
-from wikitopics.crawler.http.contact import Quoting
+from wikitopics.crawler.http.quoting import Quoting
 
 CONTACT = "somebody@wiki-reader.org"
 PIECES = ("some", "body", "wiki-reader")
