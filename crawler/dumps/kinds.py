@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 from wikitopics.crawler.dumps import BASE, DUMP_FILES, OLD_ORDER, SCHEDULE, VERSIONS
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.http import rules
+from wikitopics.crawler.http.addresses import (
+    api_candidates,
+    by_path,
+    dump_address,
+    is_address,
+    is_wikimedia,
+    language_api,
+    wiki_address,
+)
 from wikitopics.crawler.licence import Licence, of_wiki
 from wikitopics.crawler.mediawiki.kinds import API_URL, CONTACT, LANG, language_of, name_of_wiki
 from wikitopics.crawler.source import Asked, Identity, PageKind, are_names
@@ -38,8 +46,9 @@ YES = Option(
 )
 DUMPS = "https://dumps.wikimedia.org/"
 _DATABASE = re.compile(
-    r"/(?P<code>[a-z_]{2,20}?)(?P<project>wiki|wiktionary|wikibooks|wikinews|wikiquote|wikisource|wikiversity|"
-    r"wikivoyage)(?:[/-]|$)"
+    r"/(?P<code>[a-z_]{2,20}?)"
+    r"(?P<project>wiki|wiktionary|wikibooks|wikinews|wikiquote|wikisource|wikiversity|wikivoyage)"
+    r"(?:[/-]|$)"
 )
 """The name of one of Wikimedia's wikis in the address of a dump."""
 HOME = "home"
@@ -56,14 +65,14 @@ class Dump(PageKind):
 
     def identity(self, asked: Asked) -> Identity:
         names = asked.get(DUMP) or (DUMPS,)
-        wiki = {API_URL.name: rules.language_api(asked[LANG])}
+        wiki = {API_URL.name: language_api(asked[LANG])}
         wiki_if_named = wiki if LANG in asked else {}
-        if not any(map(rules.is_address, names)):
+        if not any(map(is_address, names)):
             files = [name if name == "-" else str(Path(name).absolute()) for name in names]
             return {DUMP_FILES: files, **wiki_if_named}
-        if not all(map(rules.is_address, names)):
+        if not all(map(is_address, names)):
             raise BadSource(f"{DUMP.flag}: give files or addresses, not both")
-        urls = [rules.dump_address(name) for name in names]
+        urls = [dump_address(name) for name in names]
         if len({url.origin() for url in urls}) > 1:
             raise BadSource(f"{DUMP.flag}: all files of a dump must be on one server")
         is_folder = len(urls) == 1 and urls[0].path.endswith("/")
@@ -80,17 +89,17 @@ class Dump(PageKind):
         tells which."""
         names = asked.get(DUMP)
         if not names:
-            return name_of_wiki(rules.language_api(asked[LANG]))
-        if not rules.is_address(names[0]):
+            return name_of_wiki(language_api(asked[LANG]))
+        if not is_address(names[0]):
             return _name_of(stated_base(names[0]))
-        path = rules.dump_address(names[0]).path
+        path = dump_address(names[0]).path
         database = _DATABASE.search(path)
         if database:
             code = database["code"].replace("_", "-")
             project = "wikipedia" if database["project"] == "wiki" else database["project"]
             return _name_of(f"https://{code}.{project}.org/")
         is_folder = len(names) == 1 and path.endswith("/")
-        return name_of_wiki(rules.language_api(asked[LANG])) if is_folder else ""
+        return name_of_wiki(language_api(asked[LANG])) if is_folder else ""
 
     def kept_vocabulary(self, identity: Identity, name: str) -> str:
         """Named after the wiki that the dump states; "" if it states none."""
@@ -127,7 +136,7 @@ class Dump(PageKind):
 
     def needs_contact(self, identity: Identity) -> bool:
         """Whether it is on Wikimedia's servers, which ask for a contact."""
-        return any(rules.is_wikimedia(url.host or "") for url in _addresses(identity))
+        return any(is_wikimedia(url.host or "") for url in _addresses(identity))
 
     def download(self, identity: Identity) -> str:
         from wikitopics.crawler.http.ranges import format_size
@@ -148,19 +157,19 @@ class Dump(PageKind):
         stated = _name_of(identity.get(BASE, ""))
         if not address or stated not in ("", name_of_wiki(address)):
             return ""
-        return str(rules.api_candidates(address)[0])
+        return str(api_candidates(address)[0])
 
     def address(self, identity: Identity, title: str, revision_id: int) -> str | None:
         """The address on the wiki that was dumped."""
         try:
-            return rules.by_path(rules.wiki_address(identity.get(BASE, "")), title, revision_id)
+            return by_path(wiki_address(identity.get(BASE, "")), title, revision_id)
         except BadSource:
             return None
 
     def licence(self, identity: Identity) -> Licence | None:
         """The licence of the wiki that was dumped, if the dump names it."""
         try:
-            return of_wiki(rules.wiki_address(identity.get(BASE, "")))
+            return of_wiki(wiki_address(identity.get(BASE, "")))
         except BadSource:
             return None
 
@@ -222,15 +231,15 @@ def _addresses(identity: Identity) -> list[URL]:
     """The addresses of its files, or of the folder that contains them; none for files on this
     machine."""
     if DUMP_FILES not in identity:
-        return [rules.dump_address(identity[HOME])]
-    return [rules.dump_address(name) for name in identity[DUMP_FILES] if rules.is_address(name)]
+        return [dump_address(identity[HOME])]
+    return [dump_address(name) for name in identity[DUMP_FILES] if is_address(name)]
 
 
 def _fault_of_addresses(identity: Identity) -> str:
     """What is wrong with the addresses among these texts; "" for nothing."""
     try:
         if API_URL.name in identity:
-            rules.wiki_address(identity[API_URL.name])
+            wiki_address(identity[API_URL.name])
         addresses = _addresses(identity)
     except BadSource as error:
         return str(error)

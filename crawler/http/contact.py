@@ -13,7 +13,7 @@ import aiohttp
 from yarl import URL
 
 from wikitopics.crawler.errors import BadSource, ContactMissing
-from wikitopics.crawler.http.rules import is_wikimedia, wiki_address
+from wikitopics.crawler.http.addresses import is_wikimedia, wiki_address
 
 _MOST_SEARCHED = 512
 """Characters of the longest User-Agent in which the servers look for a contact."""

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from yarl import URL
 
 from wikitopics.crawler.errors import BadSource, CrawlerError, TransientError, Unconfirmed
+from wikitopics.crawler.http.addresses import is_wikimedia
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.pace import Clock
-from wikitopics.crawler.http.rules import RateLimits, is_wikimedia
+from wikitopics.crawler.http.rules import RateLimits
 from wikitopics.crawler.http.wire import JudgeRedirect, Reply, RequestBounds, Wanted
 from wikitopics.crawler.source import Activity, Asked
 

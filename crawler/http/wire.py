@@ -18,8 +18,8 @@ from multidict import CIMultiDictProxy
 from yarl import URL
 
 from wikitopics.crawler.errors import BadSource, TransientError, WikiRefused
+from wikitopics.crawler.http.addresses import is_loopback
 from wikitopics.crawler.http.quoting import Quoting
-from wikitopics.crawler.http.rules import is_loopback
 from wikitopics.crawler.source import Activity
 
 _CHUNK = 1 << 16

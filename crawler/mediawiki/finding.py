@@ -16,9 +16,9 @@ from urllib.parse import unquote
 from yarl import URL
 
 from wikitopics.crawler.errors import TransientError, WikiRefused, WikiUnreachable
+from wikitopics.crawler.http.addresses import api_candidates, is_wikimedia, wiki_address
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.quoting import Quoting
-from wikitopics.crawler.http.rules import api_candidates, is_wikimedia, wiki_address
 from wikitopics.crawler.http.wire import Reply, Wanted, value_at
 
 _HEAD_BYTES = 200_000

@@ -15,7 +15,7 @@ import msgspec
 from yarl import URL
 
 from wikitopics.crawler.errors import BadPosition, CrawlerError, TransientError, WikiRefused
-from wikitopics.crawler.http.rules import Robots
+from wikitopics.crawler.http.robots import Robots
 from wikitopics.crawler.http.wire import Reply, Wanted
 from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass, PageId
 from wikitopics.crawler.mediawiki.siteinfo import SITEINFO

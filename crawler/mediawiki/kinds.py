@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, ClassVar
 
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.http.rules import (
+from wikitopics.crawler.http.addresses import (
     api_candidates,
     by_script,
     folder_of_wiki,

@@ -17,8 +17,9 @@ from urllib.parse import quote
 from yarl import URL
 
 from wikitopics.crawler.errors import BadPosition, BadSource, TransientError
+from wikitopics.crawler.http.addresses import is_wikimedia
 from wikitopics.crawler.http.client import UnknownPlace
-from wikitopics.crawler.http.rules import is_wikimedia, wikimedia_service_limits
+from wikitopics.crawler.http.rules import wikimedia_service_limits
 from wikitopics.crawler.http.wire import value_at
 from wikitopics.crawler.mediawiki.batch_size import BatchSizer
 from wikitopics.crawler.mediawiki.wiki import MOST_PAGES, Wiki

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from pathlib import PurePath
 
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.http.rules import is_address
+from wikitopics.crawler.http.addresses import is_address
 from wikitopics.crawler.texts.contents import PACKED, is_packed, other_format
 
 GIVEN = ".given.jsonl"

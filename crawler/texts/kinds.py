@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from wikitopics.crawler.dumps.kinds import YES
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.http import rules
+from wikitopics.crawler.http.addresses import is_address, is_wikimedia, texts_address
 from wikitopics.crawler.mediawiki.kinds import CONTACT, LANG, language_of_texts
 from wikitopics.crawler.source import Asked, Identity, PageKind, are_names
 from wikitopics.crawler.texts.files import (
@@ -158,7 +158,7 @@ class Texts(PageKind):
 
     def needs_contact(self, identity: Identity) -> bool:
         """Whether they are on Wikimedia's servers, which ask for a contact."""
-        return any(rules.is_wikimedia(url.host or "") for url in _addresses(identity[TEXTS.name]))
+        return any(is_wikimedia(url.host or "") for url in _addresses(identity[TEXTS.name]))
 
     def download(self, identity: Identity) -> str:
         from wikitopics.crawler.texts.parquet_remote import DOWNLOAD, downloads
@@ -252,12 +252,12 @@ def _open_parquet(identity: Identity, asked: Asked, held_out: int | None) -> Sou
 
 def _absolute(name: str) -> str:
     """An address as it is; the absolute path of a file or folder."""
-    return name if name == "-" or rules.is_address(name) else str(Path(name).absolute())
+    return name if name == "-" or is_address(name) else str(Path(name).absolute())
 
 
 def _addresses(paths: list[str]) -> list[URL]:
     """The addresses of texts on a server; none for files on this machine."""
-    return [rules.texts_address(name) for name in paths if rules.is_address(name)]
+    return [texts_address(name) for name in paths if is_address(name)]
 
 
 def _check_addresses(paths: list[str]) -> None:

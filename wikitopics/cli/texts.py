@@ -100,7 +100,7 @@ def infer(
       wikitopics infer --session links page.html
       pbpaste | wikitopics infer --json
     """
-    from wikitopics.crawler.http.rules import is_address
+    from wikitopics.crawler.http.addresses import is_address
     from wikitopics.crawler.texts.files import JSON_LINES, TABLES, ending
     from wikitopics.crawler.texts.parquet_columns import ColumnNames
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.file_source import silently
-from wikitopics.crawler.http.rules import is_address
+from wikitopics.crawler.http.addresses import is_address
 from wikitopics.crawler.texts.files import PARQUET, are_parquet, ending
 from wikitopics.crawler.texts.kinds import COLUMN, ID_COLUMN, TITLE_COLUMN
 from wikitopics.crawler.texts.parquet import ParquetRows, local_rows

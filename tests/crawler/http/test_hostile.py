@@ -12,7 +12,7 @@ from yarl import URL
 
 from wikitopics.crawler.errors import CrawlerError, TransientError
 from wikitopics.crawler.http.quoting import one_line
-from wikitopics.crawler.http.rules import Robots
+from wikitopics.crawler.http.robots import Robots
 from wikitopics.crawler.http.wire import LONGEST_TOLD_WAIT, Reply, judge_status, parse_retry_after
 from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass, read_cursor
 from wikitopics.crawler.mediawiki.gathering import Gathering

@@ -3,14 +3,9 @@
 import pytest
 
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.http.rules import (
-    Robots,
-    api_candidates,
-    dump_limits,
-    is_wikimedia,
-    language_api,
-    limits_for,
-)
+from wikitopics.crawler.http.addresses import api_candidates, is_wikimedia, language_api
+from wikitopics.crawler.http.robots import Robots
+from wikitopics.crawler.http.rules import dump_limits, limits_for
 from wikitopics.crawler.mediawiki.wiki import Wiki
 
 
