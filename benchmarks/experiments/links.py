@@ -20,7 +20,8 @@ from benchmarks.harness import Experiment, Figures, compared
 from benchmarks.measuring import in_turn, timed
 from wikitopics.crawler import extract_html, extract_wikitext
 from wikitopics.crawler.dumps.files import DumpFiles
-from wikitopics.crawler.markup.texts import is_disambiguation, page_links
+from wikitopics.crawler.markup.disambiguation import is_disambiguation
+from wikitopics.crawler.markup.texts import page_links
 from wikitopics.crawler.page import Markup, Page, SourceInfo
 from wikitopics.model import Minibatch, kinds
 from wikitopics.model.coherence import Occurrences, npmi, npmi_of_words

@@ -14,7 +14,7 @@ from wikitopics.crawler.dumps.facts import Facts
 from wikitopics.crawler.dumps.losses import Losses
 from wikitopics.crawler.dumps.namespaces import has_namespace
 from wikitopics.crawler.errors import BadSource, CutOff
-from wikitopics.crawler.markup.texts import is_disambiguation
+from wikitopics.crawler.markup.disambiguation import is_disambiguation
 from wikitopics.crawler.markup.wikitext import is_redirect
 from wikitopics.crawler.page import (
     LARGEST_TEXT,

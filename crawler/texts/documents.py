@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.file_source import START, Found, PageFiles, Place, Say, silently
-from wikitopics.crawler.markup.texts import noticing
+from wikitopics.crawler.markup.undeclared import noticing
 from wikitopics.crawler.page import Markup, Page
 from wikitopics.crawler.texts import records
 from wikitopics.crawler.texts.contents import Contents, Stopped, open_regular

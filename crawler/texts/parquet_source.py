@@ -20,7 +20,7 @@ import numpy as np
 
 from wikitopics.crawler.background import Background, in_thread
 from wikitopics.crawler.errors import BadPosition, BadSource
-from wikitopics.crawler.markup.texts import noticing
+from wikitopics.crawler.markup.undeclared import noticing
 from wikitopics.crawler.page import Markup, Page, Skip, SourceInfo
 from wikitopics.crawler.rounds import Round
 from wikitopics.crawler.source import Activity, Position, default_held_out, with_spare

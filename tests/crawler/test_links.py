@@ -15,7 +15,8 @@ from tests.crawler.test_extract_wikitext import BOMBS, FRAGMENTS
 from tests.real_text import needs_corpus
 from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.markup.html import html_links
-from wikitopics.crawler.markup.texts import page_links, titles
+from wikitopics.crawler.markup.texts import page_links
+from wikitopics.crawler.markup.titles import titles
 from wikitopics.crawler.markup.wikitext import extract_wikitext, wikitext_links
 from wikitopics.crawler.mediawiki.siteinfo import read_siteinfo
 from wikitopics.crawler.page import Page, SourceInfo

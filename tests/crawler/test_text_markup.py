@@ -3,7 +3,9 @@ texts."""
 
 import pytest
 
-from wikitopics.crawler.markup.texts import is_disambiguation, markup_of, noticing, prose
+from wikitopics.crawler.markup.disambiguation import is_disambiguation
+from wikitopics.crawler.markup.texts import prose
+from wikitopics.crawler.markup.undeclared import markup_of, noticing
 from wikitopics.crawler.page import Page
 
 

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from wikitopics.crawler.markup.texts import noticing
+from wikitopics.crawler.markup.undeclared import noticing
 from wikitopics.crawler.page import Page
 from wikitopics.crawler.texts.documents import TextFiles
 from wikitopics.crawler.texts.kinds import LINES
