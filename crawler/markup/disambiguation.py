@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-from wikitopics.crawler.markup.wikitext import remove_tags
+from wikitopics.crawler.markup.nesting import remove_tags
 
 _NAMES = r"""
 disambig(?:uation)?(?:[ _](?:page|cleanup))?|disambi?|disam|[\w ]{1,60}[ _]disambig(?:uation)?
