@@ -111,7 +111,7 @@ class Dump(PageKind):
         return "-" not in (asked.get(DUMP) or ())
 
     def fault(self, identity: Identity) -> str:
-        from wikitopics.crawler.dumps.shuffled import Schedule
+        from wikitopics.crawler.dumps.schedule import Schedule
 
         for key in (BASE, API_URL.name, HOME):
             if not isinstance(identity.get(key, ""), str):

@@ -10,7 +10,8 @@ from wikitopics.crawler.dumps import DUMP_FILES, VERSIONS
 from wikitopics.crawler.dumps.containers import HEAD
 from wikitopics.crawler.dumps.newest import newest_dump
 from wikitopics.crawler.dumps.parts import BEYOND, DumpFile, DumpPart
-from wikitopics.crawler.dumps.shuffled import Chunk, Schedule, ShuffledDump
+from wikitopics.crawler.dumps.schedule import Chunk, Schedule
+from wikitopics.crawler.dumps.shuffled import ShuffledDump
 from wikitopics.crawler.errors import BadSource, Unconfirmed
 from wikitopics.crawler.file_source import first_and_more
 from wikitopics.crawler.http import ranges

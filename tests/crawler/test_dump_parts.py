@@ -23,7 +23,8 @@ from wikitopics.crawler.dumps.bzip2 import bzip2_blocks
 from wikitopics.crawler.dumps.containers import HEAD as HEAD_BYTES
 from wikitopics.crawler.dumps.containers import HeldFile, LocalFile, can_be_parted
 from wikitopics.crawler.dumps.parts import DumpPart
-from wikitopics.crawler.dumps.shuffled import LocalDump, Schedule, survey
+from wikitopics.crawler.dumps.schedule import Schedule
+from wikitopics.crawler.dumps.shuffled import LocalDump, survey
 from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.errors import BadSource, CutOff, Lacking
 from wikitopics.crawler.page import Page, SourceInfo
@@ -381,8 +382,8 @@ async def test_a_large_dump_is_looked_at_in_some_places(
 ):
     """Few places are enough only if they have 100 articles: here they have 100 in the one dump, 99
     in the other."""
-    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.CHUNK", 3600)
-    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.SMALLEST", 3600)
+    monkeypatch.setattr("wikitopics.crawler.dumps.schedule.CHUNK", 3600)
+    monkeypatch.setattr("wikitopics.crawler.dumps.schedule.SMALLEST", 3600)
     monkeypatch.setattr("wikitopics.crawler.dumps.shuffled._SMALL", 1000)
     file = local(tmp_path / "dump.xml", dump(range(1, articles + 1)))
     schedule = await survey([file], Schedule.of_sizes(0, [file.size]), INFO, None)
@@ -393,8 +394,8 @@ async def test_a_large_dump_is_looked_at_in_some_places(
 async def test_a_large_dump_without_articles_is_not_read_through(
     tmp_path, monkeypatch, starts_read
 ):
-    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.PLACES", 10)
-    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.CHUNK", 1024)
+    monkeypatch.setattr("wikitopics.crawler.dumps.schedule.PLACES", 10)
+    monkeypatch.setattr("wikitopics.crawler.dumps.schedule.CHUNK", 1024)
     talk_pages = [page(number, ns=1) for number in range(300)]
     file = local(tmp_path / "talk.xml", dump_of(talk_pages))
     schedule = await survey([file], Schedule.of_sizes(0, [file.size]), INFO, None)

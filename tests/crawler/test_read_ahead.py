@@ -11,7 +11,7 @@ from tests.crawler.dumps import dump
 from tests.crawler.remote import WORDS
 from tests.session.memory import blocks_of
 from wikitopics.crawler import unpacking
-from wikitopics.crawler.dumps import bzip2, containers, parts, remote, shuffled
+from wikitopics.crawler.dumps import bzip2, containers, parts, remote, schedule, shuffled
 from wikitopics.crawler.dumps.remote import RemoteDump, Segment
 from wikitopics.crawler.http import ranges as server_ranges
 from wikitopics.crawler.http.client import Client
@@ -24,7 +24,8 @@ from wikitopics.session.training.jobs import counting_workers
 SMALLER = 1 << 9
 SIZES = [
     (parts, ("BEYOND",)),
-    (shuffled, ("CHUNK", "PART", "_COUNTED", "_SMALL")),
+    (schedule, ("CHUNK", "PART")),
+    (shuffled, ("_COUNTED", "_SMALL")),
     (unpacking, ("_READ",)),
     (bzip2, ("_READ",)),
     (containers, ("_READ", "_LITTLE")),
@@ -75,8 +76,8 @@ async def numbers_of(source):
     return sorted(number for block in blocks for number in block.page_ids.tolist())
 
 
-PLACES = shuffled.PLACES
-LANES = shuffled.LANES
+PLACES = schedule.PLACES
+LANES = schedule.LANES
 BYTES_A_PAGE = 350
 
 

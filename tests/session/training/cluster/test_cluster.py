@@ -46,7 +46,7 @@ def dump(tmp_path):
 def small(monkeypatch):
     """Small blocks, many rounds, one job after another, and parts that hold too little."""
     monkeypatch.setattr("wikitopics.crawler.rounds.BLOCK", 30)
-    monkeypatch.setattr("wikitopics.crawler.dumps.shuffled.LANES", 2)
+    monkeypatch.setattr("wikitopics.crawler.dumps.schedule.LANES", 2)
     monkeypatch.setattr("wikitopics.session.training.blocks.MOST_AHEAD", 1)
     monkeypatch.setattr("wikitopics.crawler.dumps.parts.BEYOND", 300)
     monkeypatch.setattr("wikitopics.session.training.cluster.FIRST_PATIENCE", 100)
