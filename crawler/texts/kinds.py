@@ -212,8 +212,9 @@ class Texts(PageKind):
 
 def _open_parquet(identity: Identity, asked: Asked, held_out: int | None) -> Source:
     """The source of the documents in Parquet files."""
-    from wikitopics.crawler.texts.parquet import check_pyarrow, local_rows
+    from wikitopics.crawler.texts.parquet import local_rows
     from wikitopics.crawler.texts.parquet_columns import ColumnNames
+    from wikitopics.crawler.texts.parquet_footer import check_pyarrow
     from wikitopics.crawler.texts.parquet_remote import RemoteParquet
     from wikitopics.crawler.texts.parquet_source import ParquetTexts
 

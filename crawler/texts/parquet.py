@@ -7,25 +7,30 @@ here needs pyarrow until a file is opened.
 from __future__ import annotations
 
 import os
-import re
-import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from wikitopics.crawler.errors import BadSource, CrawlerError, TransientError
 from wikitopics.crawler.file_source import Say, first_and_more
 from wikitopics.crawler.page import Markup, Page, SourceInfo
-from wikitopics.crawler.texts.files import PARQUET as PARQUET_ENDING
-from wikitopics.crawler.texts.files import TextFile, printable, text_files
+from wikitopics.crawler.texts.files import PARQUET, printable, text_files
 from wikitopics.crawler.texts.parquet_columns import (
     ColumnNames,
     Columns,
     document_columns,
     values_of,
+)
+from wikitopics.crawler.texts.parquet_footer import (
+    LocalRows,
+    RowFile,
+    damaged_footer,
+    encrypted,
+    metadata_of,
+    read_footer,
 )
 from wikitopics.crawler.texts.parquet_pages import (
     LARGEST_PAGE,
@@ -37,22 +42,10 @@ from wikitopics.crawler.texts.parquet_pages import (
     row_groups,
 )
 from wikitopics.crawler.texts.parquet_rows import RowBatch, Rows, as_bytes, strings_in
-from wikitopics.extra import PARQUET
 
 if TYPE_CHECKING:
     from pyarrow.parquet import FileMetaData, ParquetFile
 
-_MARK = b"PAR1"
-"""The first bytes of a file, and the last ones."""
-_LENGTH = 4
-"""The bytes of the footer's length, which stands between the footer and the mark at the end."""
-_END = _LENGTH + len(_MARK)
-"""The bytes behind the footer."""
-MOST_FOOTER = 16 << 20
-"""The most bytes of a footer. pyarrow takes some twenty times as much memory for it."""
-_MOST_ELEMENTS = 200_000
-"""The most elements of a list in a footer, such as row groups: memory is taken for as many as it
-announces."""
 MOST_GROUPS = 1_000_000
 """The most row groups of all files."""
 _MOST_KEPT = 64 << 20
@@ -66,13 +59,6 @@ BATCH = 32
 which is a page, they take as many times its size."""
 _MOST_ROWS = 1 << 40
 """The most rows of all files."""
-_OLDEST_PYARROW = (19, 0, 1)
-"""The oldest version of pyarrow that reads every file. Those before 19 take rows behind large pages
-for damaged ("Cannot shrink read buffer if buffered data remains"), 19.0.0 all rows of newer
-programs ("Repetition level histogram size mismatch")."""
-_ARROW_SCHEMA = b"ARROW:schema"
-"""Under this name, Arrow's programs store types that are narrower than Parquet's. Categories of
-pandas would make a dictionary of all texts."""
 
 
 class BadRows(Exception):
@@ -82,58 +68,6 @@ class BadRows(Exception):
         super().__init__(why)
         self.row = row
         """The first row of the rest, in the group."""
-
-
-class RowFile(Protocol):
-    """A file with rows, on this machine or on a server."""
-
-    name: str
-    """The name for people."""
-    label: str
-    """A short name, of which titles are made."""
-    size: int
-
-    def read(self, start: int, stop: int) -> bytes:
-        """These bytes. Raises a CrawlerError."""
-
-    def reading(self, spans: Sequence[tuple[int, int]]) -> Callable[[int, int], bytes]:
-        """A function like `read`, for a reader that goes through each of the ``spans`` once."""
-
-
-class LocalRows:
-    """A file on this machine. Raises BadSource for one that cannot be read, or has changed."""
-
-    def __init__(self, file: TextFile) -> None:
-        self.name = printable(file.path)
-        self.label = file.label
-        self.size = file.size
-        self._file = file
-
-    def read(self, start: int, stop: int) -> bytes:
-        """See `RowFile`."""
-        try:
-            # Opened for each read, which takes microseconds: there may be any number of files.
-            descriptor = os.open(self._file.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-            try:
-                now = os.fstat(descriptor)
-                if not stat.S_ISREG(now.st_mode):
-                    raise BadSource(f"{self.name}: a pipe or a device, not a regular file")
-                if (now.st_size, now.st_mtime_ns) != (self.size, self._file.modified):
-                    raise BadSource(
-                        f"{self.name} changed while it was read: start again when it is complete"
-                    )
-                return os.pread(descriptor, stop - start, start)
-            finally:
-                os.close(descriptor)
-        except OSError as error:
-            raise BadSource(f"{self.name}: cannot be read: {error.strerror or error}") from None
-
-    def reading(self, spans: Sequence[tuple[int, int]]) -> Callable[[int, int], bytes]:
-        """See `RowFile`."""
-        return self.read
-
-
-# The footer: what a file says of its row groups and columns.
 
 
 class Group(NamedTuple):
@@ -160,79 +94,6 @@ class Group(NamedTuple):
         """The bytes that a page of texts may have, unpacked, if pyarrow has written it."""
         size = max(1, self.text.unpacked)
         return min(size, _PAGE_ROWS * size // self.rows + 1)
-
-
-def check_pyarrow() -> None:
-    """Raise BadSource, which says how to install pyarrow, if it is not there, or too old."""
-    try:
-        import pyarrow
-    except ImportError:
-        raise BadSource(PARQUET.needed("reading a .parquet")) from None
-    version: str = pyarrow.__version__
-    numbers = tuple(map(int, re.findall(r"\d+", version)[:3]))
-    if numbers < _OLDEST_PYARROW:
-        oldest = ".".join(map(str, _OLDEST_PYARROW))
-        raise BadSource(
-            f"pyarrow {version} loses rows of some files: pip install 'pyarrow>={oldest}'"
-        )
-
-
-def read_footer(file: RowFile) -> bytes:
-    """The footer of a file. Raises BadSource if it is not a whole Parquet file."""
-    if file.size == 0:
-        file.read(0, 1)  # raises for a file that is not there
-        raise BadSource(f"{file.name}: the file is empty")
-    end = file.read(max(0, file.size - _END), file.size)
-    mark = end[_LENGTH:]
-    if mark == b"PARE":
-        raise _encrypted(file.name)
-    if mark != _MARK or file.size < len(_MARK) + _END:
-        if file.read(0, len(_MARK)) == _MARK:
-            raise BadSource(f"{file.name}: a Parquet file that is cut off; copy it again")
-        raise BadSource(f"{file.name}: not a Parquet file")
-    length = int.from_bytes(end[:_LENGTH], "little")
-    if length > file.size - len(_MARK) - _END:
-        raise _damaged_footer(file.name)
-    if length > MOST_FOOTER:
-        raise BadSource(
-            f"{file.name}: its footer takes over {MOST_FOOTER >> 20} MB: write it with fewer, "
-            "larger row groups, or fewer columns"
-        )
-    stop = file.size - _END
-    return file.read(stop - length, stop)
-
-
-def _encrypted(name: str) -> BadSource:
-    return BadSource(f"{name}: encrypted; write it without encryption")
-
-
-def _damaged_footer(name: str) -> BadSource:
-    return BadSource(f"{name}: its footer is damaged; copy or write it again")
-
-
-def metadata_of(footer: bytes, name: str) -> FileMetaData:
-    """What a footer says. Raises BadSource."""
-    check_pyarrow()
-    import pyarrow as pa
-    from pyarrow.parquet import ParquetFile
-
-    plain = footer.replace(_ARROW_SCHEMA, b"-" * len(_ARROW_SCHEMA))
-    whole = _MARK + plain + len(plain).to_bytes(_LENGTH, "little") + _MARK
-    try:
-        return ParquetFile(
-            pa.BufferReader(whole),
-            thrift_string_size_limit=MOST_FOOTER,
-            thrift_container_size_limit=_MOST_ELEMENTS,
-        ).metadata
-    except Exception as error:  # noqa: BLE001 (whatever a damaged file makes pyarrow raise)
-        if "exceeded" in str(error).lower() or "size limit" in str(error).lower():
-            raise BadSource(
-                f"{name}: over {_MOST_ELEMENTS:,} row groups or columns: write it with fewer"
-            ) from None
-        raise _damaged_footer(name) from None
-
-
-# Files of rows, and reading one of their row groups from its start.
 
 
 class ParquetRows:
@@ -270,7 +131,7 @@ class ParquetRows:
             except CrawlerError:
                 raise
             except Exception:  # noqa: BLE001 (whatever a damaged footer makes pyarrow raise)
-                raise _damaged_footer(file.name) from None
+                raise damaged_footer(file.name) from None
         self.fingerprint = int.from_bytes(digest.digest(), "big") >> 1
         """A number below 2**63 that changes whenever a file's size or footer does."""
 
@@ -282,7 +143,7 @@ class ParquetRows:
             title = None if columns.title is None else chunks[columns.title.number]
             id = None if columns.id is None else chunks[columns.id.number]
             if any(chunk.is_encrypted for chunk in (text, title, id) if chunk is not None):
-                raise _encrypted(file.name)
+                raise encrypted(file.name)
             if rows < 0 or text.unpacked < 0 or self.rows + rows > _MOST_ROWS:
                 raise ValueError("numbers that cannot be")
             if rows:
@@ -429,7 +290,7 @@ def local_rows(
     paths: Sequence[str], names: ColumnNames, tell: Callable[[str], None]
 ) -> ParquetRows:
     """The rows of files on this machine, also of those in folders. Raises BadSource."""
-    files = text_files(paths, tell, PARQUET_ENDING)
+    files = text_files(paths, tell, PARQUET)
     labels = [printable(os.path.basename(os.path.normpath(path))) for path in paths]
     return ParquetRows([LocalRows(file) for file in files], names, first_and_more(labels))
 

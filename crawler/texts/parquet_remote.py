@@ -24,8 +24,9 @@ from wikitopics.crawler.http.rules import RateLimits, dump_limits
 from wikitopics.crawler.page import Markup, SourceInfo
 from wikitopics.crawler.source import Asked
 from wikitopics.crawler.texts.files import PARQUET
-from wikitopics.crawler.texts.parquet import ParquetRows, RowFile
+from wikitopics.crawler.texts.parquet import ParquetRows
 from wikitopics.crawler.texts.parquet_columns import ColumnNames
+from wikitopics.crawler.texts.parquet_footer import RowFile
 from wikitopics.crawler.texts.parquet_source import ParquetTexts
 
 _TAIL = 512 << 10

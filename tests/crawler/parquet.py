@@ -7,8 +7,9 @@ import pytest
 
 from wikitopics.crawler.page import Page, SourceInfo
 from wikitopics.crawler.texts.files import text_files
-from wikitopics.crawler.texts.parquet import LocalRows, ParquetRows
+from wikitopics.crawler.texts.parquet import ParquetRows
 from wikitopics.crawler.texts.parquet_columns import ColumnNames
+from wikitopics.crawler.texts.parquet_footer import LocalRows
 from wikitopics.crawler.texts.parquet_source import ParquetTexts
 
 

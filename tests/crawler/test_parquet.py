@@ -12,7 +12,7 @@ from tests.commands import ROOT
 from tests.crawler.parquet import rows_of, table, write
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.page import Page, SourceInfo
-from wikitopics.crawler.texts import parquet
+from wikitopics.crawler.texts import parquet_footer
 from wikitopics.crawler.texts.files import are_parquet
 from wikitopics.crawler.texts.parquet import BadRows
 from wikitopics.crawler.texts.parquet_pages import page_header
@@ -229,11 +229,11 @@ def test_encrypted_columns_are_told_if_the_footer_is_not_encrypted(tmp_path):
 
 def test_a_footer_that_is_too_large_is_not_read(tmp_path, monkeypatch):
     path = write(tmp_path / "a.parquet", table(range(2000)), group=1)
-    monkeypatch.setattr(parquet, "MOST_FOOTER", 100_000)
+    monkeypatch.setattr(parquet_footer, "MOST_FOOTER", 100_000)
     with pytest.raises(BadSource, match="its footer takes over 0 MB: write it with fewer"):
         rows_of(path)
     monkeypatch.undo()
-    monkeypatch.setattr(parquet, "_MOST_ELEMENTS", 1000)
+    monkeypatch.setattr(parquet_footer, "_MOST_ELEMENTS", 1000)
     with pytest.raises(BadSource, match="over 1,000 row groups or columns"):
         rows_of(path)
 
