@@ -87,8 +87,8 @@ async def read(source, position=None, stop_after=None):
 @pytest.fixture
 def in_small_steps(monkeypatch):
     """A small file has many steps and stretches."""
-    for module in ("parquet", "parquet_order", "parquet_source"):
+    for module in ("parquet", "parquet_order", "parquet_source", "parquet_steps"):
         monkeypatch.setattr(f"wikitopics.crawler.texts.{module}.BATCH", 7)
-    monkeypatch.setattr("wikitopics.crawler.texts.parquet_source._STRETCH_ROWS", 90)
-    monkeypatch.setattr("wikitopics.crawler.texts.parquet_source._JOB_ROWS", 20)
+    monkeypatch.setattr("wikitopics.crawler.texts.parquet_steps._STRETCH_ROWS", 90)
+    monkeypatch.setattr("wikitopics.crawler.texts.parquet_steps._JOB_ROWS", 20)
     monkeypatch.setattr("wikitopics.crawler.rounds.BLOCK", 16)

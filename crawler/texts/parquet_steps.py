@@ -1,0 +1,129 @@
+"""The rows of one row group after another, as steps take them, and the jobs gathered from them."""
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from wikitopics.crawler.page import Skip
+from wikitopics.crawler.texts.parquet import BATCH, BadRows, Group, ParquetRows
+from wikitopics.crawler.texts.parquet_rows import RowBatch, Rows
+
+_STRETCH_ROWS = 1 << 16
+"""The most rows of a stretch, which are mixed."""
+_STRETCH_BYTES = 32 << 20
+"""The bytes after which a stretch ends."""
+_JOB_ROWS = 512
+_JOB_BYTES = 4 << 20
+"""A job ends after so many bytes."""
+
+
+class GroupReader:
+    """Reads a row group, `BATCH` rows at a time, from one of its rows on. ``tell``: is told of
+    damage."""
+
+    def __init__(
+        self, files: ParquetRows, group: Group, row: int, tell: Callable[[str], None]
+    ) -> None:
+        self._files = files
+        self._group = group
+        self._row = row
+        self._tell = tell
+        self._batches = files.batches(group, row)
+        self._rest: RowBatch | None = None
+        """Rows that were decoded with those that were taken last."""
+
+    def take(self) -> tuple[list[RowBatch], int]:
+        """(the next rows, how many of those that would follow are damaged)."""
+        wanted = min(BATCH, self._group.rows - self._row)
+        self._row += wanted
+        taken: list[RowBatch] = []
+        while wanted:
+            batch = self._next()
+            if batch is None:
+                break
+            size = len(batch.numbers)
+            if size > wanted:
+                self._rest = batch.taken(np.arange(wanted, size))
+                batch = batch.taken(np.arange(wanted))
+                size = wanted
+            taken.append(batch)
+            wanted -= size
+        return taken, wanted
+
+    def _next(self) -> RowBatch | None:
+        """The rows that were decoded next; None from damage on."""
+        rest = self._rest
+        self._rest = None
+        if rest is not None:
+            return rest
+        try:
+            return next(self._batches, None)
+        except BadRows as error:
+            self._tell(self._files.told(self._group, error))
+            return None
+
+
+class Gathered:
+    """The rows of a stretch, gathered as they come. ``job``: makes a job of some of them."""
+
+    def __init__(
+        self, job: Callable[[Sequence[RowBatch], Sequence[tuple[Skip, int]]], Rows]
+    ) -> None:
+        self._job = job
+        self._jobs: list[Rows] = []
+        self._batches: list[RowBatch] = []
+        self._lost: dict[Skip, int] = {}
+        self._rows = 0
+        self._bytes = 0
+        self._job_rows = 0
+        self._job_bytes = 0
+
+    @property
+    def is_full(self) -> bool:
+        return self._rows >= _STRETCH_ROWS or self._bytes >= _STRETCH_BYTES
+
+    def lose(self, reason: Skip, number: int) -> None:
+        """Take note of rows that are skipped."""
+        if number:
+            self._lost[reason] = self._lost.get(reason, 0) + number
+            self._rows += number
+
+    def add(self, batch: RowBatch, repeats: "array[int]") -> None:
+        """Take rows, without those that repeat an id."""
+        kept = without(batch, repeats)
+        self.lose("repeated", len(batch.numbers) - len(kept.numbers))
+        size = kept.size
+        self._batches.append(kept)
+        self._rows += len(kept.numbers)
+        self._bytes += size
+        self._job_rows += len(kept.numbers)
+        self._job_bytes += size
+        if self._job_rows >= _JOB_ROWS or self._job_bytes >= _JOB_BYTES:
+            self._end_job()
+
+    def _end_job(self) -> None:
+        if self._batches or self._lost:
+            self._jobs.append(self._job(self._batches, tuple(self._lost.items())))
+        self._batches = []
+        self._lost = {}
+        self._job_rows = 0
+        self._job_bytes = 0
+
+    def jobs(self) -> list[Rows]:
+        """All rows as jobs."""
+        self._end_job()
+        return self._jobs
+
+
+def without(batch: RowBatch, numbers: "array[int]") -> RowBatch:
+    """The rows but those with these numbers, which ascend."""
+    if not len(batch.numbers):
+        return batch
+    start = bisect_left(numbers, int(batch.numbers[0]))
+    stop = bisect_right(numbers, int(batch.numbers[-1]))
+    if start == stop:
+        return batch
+    are_kept = np.isin(batch.numbers, numbers[start:stop], invert=True)
+    return batch.taken(np.flatnonzero(are_kept))
