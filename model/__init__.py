@@ -9,7 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 from wikitopics.model.options import TAKEN
-from wikitopics.option import Option, Registry, check_subclass, fault_in
+from wikitopics.option import Option, fault_in
+from wikitopics.registry import Registry, check_subclass
 
 _NAMES = {
     "batch": ("BatchHDP", "BatchLDA"),

@@ -20,7 +20,8 @@ from wikitopics.model.online import OnlineModel, lift_factors
 from wikitopics.model.options import HALF_LIFE, TAKEN
 from wikitopics.model.relevance import RELEVANCE
 from wikitopics.model.states import Plain, State, StateError
-from wikitopics.option import NAME, fault_in
+from wikitopics.option import fault_in
+from wikitopics.registry import NAME
 
 TOPICS = 6
 """The number of topics of the models that are checked."""

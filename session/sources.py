@@ -10,7 +10,8 @@ from functools import cache
 from typing import Any, cast
 
 from wikitopics.crawler.source import Asked, Identity, SourceKind
-from wikitopics.option import Option, Registry, check_subclass, fault_in
+from wikitopics.option import Option, fault_in
+from wikitopics.registry import Registry, check_subclass
 from wikitopics.session.errors import BadUsage, Damaged
 from wikitopics.session.options import OWN, RUN
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
 
-from wikitopics.option import install_command
+from wikitopics.installing import install_command
 
 
 @dataclass(frozen=True)

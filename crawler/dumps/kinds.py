@@ -20,7 +20,8 @@ from wikitopics.crawler.http.addresses import (
 from wikitopics.crawler.licence import Licence, of_wiki
 from wikitopics.crawler.mediawiki.kinds import API_URL, CONTACT, LANG, language_of, name_of_wiki
 from wikitopics.crawler.source import Asked, Identity, PageKind, are_names
-from wikitopics.option import Option, install_command
+from wikitopics.installing import install_command
+from wikitopics.option import Option
 
 if TYPE_CHECKING:
     from yarl import URL

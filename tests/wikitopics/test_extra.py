@@ -9,7 +9,7 @@ import pytest
 
 from tests.commands import ROOT
 from wikitopics.extra import EXTRAS, ZST
-from wikitopics.option import ROOMS
+from wikitopics.registry import ROOMS
 from wikitopics.vocab.segmenters import PACKAGES
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.commands import ROOT, python
 from tests.crawler.dumps import dump
-from wikitopics.option import ROOMS
+from wikitopics.registry import ROOMS
 
 PROGRAM = Path(sysconfig.get_path("scripts")) / "wikitopics"
 NAMES = [

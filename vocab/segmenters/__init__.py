@@ -14,7 +14,7 @@ from functools import cache
 from importlib import import_module, metadata
 from typing import Final
 
-from wikitopics.option import install_command
+from wikitopics.installing import install_command
 from wikitopics.visible import visible
 
 PACKAGES: Final = {

@@ -74,7 +74,7 @@ def test_what_a_kind_measured_that_is_gone(surprised, cli, home, monkeypatch):
     def gone(self, name):
         raise KindError("not installed")
 
-    monkeypatch.setattr("wikitopics.option.Registry.load", gone)
+    monkeypatch.setattr("wikitopics.registry.Registry.load", gone)
     assert ("surprised", "surprise") in exported(cli)
     names, heading, lines = drawn(home / "default.db", "surprise")
     assert (names[-1], heading, lines) == ("surprise", "Surprise", ["surprised"])
