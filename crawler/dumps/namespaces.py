@@ -1,10 +1,9 @@
 """Whether a page of an old dump is in a namespace of articles: before format 0.4, only its title
 tells."""
 
-import re
 from functools import cache, lru_cache
 
-from wikitopics.crawler.markup.prose import EDGES, lowered, names_in, read_data
+from wikitopics.crawler.markup.prose import EDGES, TITLE_BLANKS, lowered, names_in, read_data
 from wikitopics.crawler.page import SourceInfo
 
 _CORE = ("talk", "user", "project", "file", "image", "mediawiki", "template", "help", "category")
@@ -12,7 +11,6 @@ _ENGLISH = frozenset({"media", "special", *_CORE, *(f"{name} talk" for name in _
 """The names that every wiki knows, besides its own."""
 _WIKI = "$1"
 """Stands for the name of the wiki in names of namespaces."""
-_BLANKS = re.compile(r"[ _\xa0\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
 
 
 def has_namespace(title: str, info: SourceInfo) -> bool:
@@ -69,4 +67,4 @@ def _languages() -> dict[str, tuple[frozenset[str], str]]:
 
 def _plain(name: str) -> str:
     """The name of a namespace in the form by which names are compared."""
-    return _BLANKS.sub(" ", lowered(name.strip(EDGES))).strip(" ")
+    return TITLE_BLANKS.sub(" ", lowered(name.strip(EDGES))).strip(" ")

@@ -77,6 +77,8 @@ _UNSEEN = r"\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\
 zero-width space, word joiner, byte order mark, direction marks. Joiners that scripts need are
 kept."""
 _INVISIBLE = re.compile(f"[{_UNSEEN}]")
+TITLE_BLANKS = re.compile(r"[ _\xa0\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
+"""What MediaWiki reads as one space in titles and in the names of namespaces."""
 EDGES = " \t\r\v\f\xa0\xad\u200b\u200e\u200f\u202a\u202b\u202c\u2060\ufeff"
 """Invisible characters that may surround a line, or the name of a namespace."""
 _NO_TEXT = re.compile(f"[{_MARKUP}{_BLANKS}{_UNSEEN}]")

@@ -12,12 +12,11 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from urllib.parse import unquote
 
-from wikitopics.crawler.markup.prose import NAMES, words
+from wikitopics.crawler.markup.prose import NAMES, TITLE_BLANKS, words
 from wikitopics.crawler.page import LONGEST_TITLE, SourceInfo
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9,.()'!$*-]*+(?: [A-Za-z0-9,.()'!$*-]++)*+")
 """The common case: already a title, except for its first capital."""
-_BLANKS = re.compile(r"[ _\xa0\u1680\u180e\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
 _ENTITY = re.compile("&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z0-9]{1,31});")
 _DIRECTION = re.compile(r"[\u200e\u200f\u202a-\u202e]+")
 _ILLEGAL = re.compile(
@@ -64,7 +63,7 @@ def _capitalised(title: str, has_dotted_capital: bool) -> str:
 @lru_cache(maxsize=8)
 def _foreign(namespaces: tuple[str, ...]) -> frozenset[str]:
     """The prefixes of everything that is not an article, in lower case with underscores."""
-    own = {_BLANKS.sub("_", name).lower() for name in namespaces}
+    own = {TITLE_BLANKS.sub("_", name).lower() for name in namespaces}
     return NAMES["namespaces"] | NAMES["elsewhere"] | own
 
 
@@ -76,7 +75,7 @@ def _title(target: str, foreign: frozenset[str]) -> str:
         text = unquote(text)
     if "&" in text:
         text = _ENTITY.sub(lambda match: html.unescape(match[0]), text)
-    text = _BLANKS.sub(" ", _DIRECTION.sub("", text)).strip(" ")
+    text = TITLE_BLANKS.sub(" ", _DIRECTION.sub("", text)).strip(" ")
     text, _, _ = text.removeprefix(":").lstrip(" ").partition("#")
     text = text.rstrip(" ")
     if not text or _ILLEGAL.search(text):
