@@ -234,8 +234,7 @@ class FileSource:
 
     def _tell(self, message: str) -> None:
         """Show a line to the user, once."""
-        if all(message != error.text for error in self.activity.errors):
-            self.activity.note(time.time(), message)
+        self.activity.note_once(time.time(), message)
 
     def _choose(self, size: int | None = None) -> tuple[int, Sequence[Chosen]]:
         """The first reading. ``size``: how many articles came first when this session began."""

@@ -79,6 +79,11 @@ class Activity:
         """Add one line to the list of errors."""
         self.errors = [*self.errors, RecentError(at, text)][-MOST_ERRORS:]
 
+    def note_once(self, at: float, text: str) -> None:
+        """Add one line, unless the list has it."""
+        if all(text != error.text for error in self.errors):
+            self.note(at, text)
+
 
 class Job(Protocol):
     """Articles that any process can read; a job can be pickled."""

@@ -102,7 +102,7 @@ class RangeServer:
                     self._most = min(LARGEST, 2 * self._most)
                 parts.append(part)
                 start = end
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        return b"".join(parts)  # which does not copy a single one
 
     async def _once(self, file: "RemoteFile", start: int, stop: int) -> bytes:
         url = file.url
@@ -228,7 +228,7 @@ class RemoteFile:
                     self.cache(start, piece)
             pieces.append(piece)
             start += len(piece)
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        return b"".join(pieces)
 
     def _cached_from(self, start: int, stop: int) -> bytes | None:
         """What is cached of these bytes from ``start`` on; None if the first one is not."""

@@ -82,7 +82,7 @@ class Windows:
                 piece = result_of(self._held_from(number))[start - begin : stop - begin]
             pieces.append(piece)
             start += len(piece)
-        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        return b"".join(pieces)
 
     def _held_from(self, number: int) -> "Future[bytes]":
         ahead = number + 1

@@ -166,8 +166,7 @@ class ParquetTexts:
 
     def _tell(self, message: str) -> None:
         """Show a line to the user, once."""
-        if all(message != error.text for error in self.activity.errors):
-            self.activity.note(time.time(), message)
+        self.activity.note_once(time.time(), message)
 
     def _rounds(self, position: dict[str, int]) -> Iterator[Round]:
         files = self._files
