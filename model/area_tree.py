@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wikitopics.model.areas import OTHER, Floats, Groups, Topics, ward
+from wikitopics.model.areas import OTHER, Groups, Topics, ward
+from wikitopics.model.minibatch import Matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Node:
     """The topics of all branches of this node, in drawing order."""
 
 
-def tree(far: Floats, areas: Groups) -> tuple[Node, ...]:
+def tree(far: Matrix, areas: Groups) -> tuple[Node, ...]:
     """The U - 1 nodes over the topics, which are numbered from 0 to U - 1; the last is the root.
 
     Topics of an area are joined by Ward's method, then the areas likewise by their mean distances,
@@ -36,7 +37,7 @@ def tree(far: Floats, areas: Groups) -> tuple[Node, ...]:
     nodes: list[Node] = []
     topics: dict[int, tuple[int, ...]] = {topic: (topic,) for topic in range(U)}  # of each branch
 
-    def join(branches: Sequence[int], apart: Floats, least: float) -> int:
+    def join(branches: Sequence[int], apart: Matrix, least: float) -> int:
         """Join these topics or nodes, which are this far apart; returns the number of their common
         node. No new node is lower than `least`."""
         numbers = list(branches)

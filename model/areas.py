@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from wikitopics.model.area_names import words_of_groups
 from wikitopics.model.lands import with_scale
 from wikitopics.model.meetings import Meetings
+from wikitopics.model.minibatch import Matrix, Vector
 from wikitopics.model.online import IN_USE, OnlineModel
 
-Floats = NDArray[np.float64]
 Topics = NDArray[np.int64]
 Groups = NDArray[np.int64]
 """(U,) the number of each topic's area."""
@@ -47,7 +47,7 @@ _WORDS = 1024
 """The number of words whose rows are in memory at a time."""
 
 
-def word_similarity(rows: Iterable[NDArray[np.floating]], shares: Floats) -> Floats:
+def word_similarity(rows: Iterable[NDArray[np.floating]], shares: Vector) -> Matrix:
     """(U, U) cosines, -1 to 1, of the differences of topics from the corpus.
 
     Topic t differs from the corpus c by the vector sqrt(p(w|t)) - sqrt(p(w|c)) over the words w.
@@ -76,11 +76,11 @@ def word_similarity(rows: Iterable[NDArray[np.floating]], shares: Floats) -> Flo
     # (t - c)(t' - c) = t t' - t c - t' c + c c
     inner = topics_by_topics - topics_by_corpus - topics_by_corpus[:, None] + corpus_by_corpus
     lengths = np.sqrt(np.clip(np.diagonal(inner), 1e-12, None))
-    cosines: Floats = np.clip(inner / np.outer(lengths, lengths), -1, 1)
+    cosines: Matrix = np.clip(inner / np.outer(lengths, lengths), -1, 1)
     return cosines
 
 
-def distances(words: Floats, lift: Floats | None, weight: float) -> Floats:
+def distances(words: Matrix, lift: Matrix | None, weight: float) -> Matrix:
     """(U, U) distances of topics, from 0, by how similar their words are and how often they meet.
 
     words: (U, U) the similarity of their words
@@ -90,10 +90,10 @@ def distances(words: Floats, lift: Floats | None, weight: float) -> Floats:
     """
     pairs = np.triu_indices(len(words), 1)
 
-    def standardised(values: Floats) -> Floats:
+    def standardised(values: Matrix) -> Matrix:
         of_pairs = values[pairs]
         deviation = max(float(of_pairs.std()), 1e-9)
-        scaled: Floats = (values - of_pairs.mean()) / deviation
+        scaled: Matrix = (values - of_pairs.mean()) / deviation
         return scaled
 
     if len(words) < 2:
@@ -101,7 +101,7 @@ def distances(words: Floats, lift: Floats | None, weight: float) -> Floats:
     similarity = (1 - weight) * standardised(words)
     if lift is not None:
         similarity = similarity + weight * standardised(lift)
-    far: Floats = np.clip(similarity[pairs].max() - similarity, 0, None)
+    far: Matrix = np.clip(similarity[pairs].max() - similarity, 0, None)
     far = (far + far.T) / 2
     np.fill_diagonal(far, 0)
     return far
@@ -120,7 +120,7 @@ def usual_number(U: int, before: int = 0) -> int:
     return math.ceil(wanted)
 
 
-def grouped(far: Floats, n: int, before: Groups | None = None) -> Groups:
+def grouped(far: Matrix, n: int, before: Groups | None = None) -> Groups:
     """(U,) the group of each topic, numbered from 0 in any order; at most n groups.
 
     Ward's tree is cut into n groups. Topics that shared a group in ``before`` (`NONE`: no group)
@@ -136,22 +136,22 @@ def grouped(far: Floats, n: int, before: Groups | None = None) -> Groups:
     return _settled(far, groups.astype(np.int64))
 
 
-def _with_bonds(far: Floats, groups: Groups) -> Floats:
+def _with_bonds(far: Matrix, groups: Groups) -> Matrix:
     """The distances, reduced between topics of one group."""
     same = (groups[:, None] == groups) & _in_an_area(groups)
     return np.where(same, BOND * far, far)
 
 
-def ward(far: Floats) -> Floats:
+def ward(far: Matrix) -> Matrix:
     """SciPy's `linkage` of two topics or more: (one, other, height, topics) of each join."""
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import squareform
 
-    joins: Floats = linkage(squareform(far, checks=False), "ward")
+    joins: Matrix = linkage(squareform(far, checks=False), "ward")
     return joins
 
 
-def _settled(far: Floats, groups: Groups) -> Groups:
+def _settled(far: Matrix, groups: Groups) -> Groups:
     """The groups after single topics have moved to other groups, until no move lowers the mean
     distance of all pairs within groups, or after ten rounds.
 
@@ -209,13 +209,13 @@ def belonging(groups: Groups, before: Groups, meetings: Meetings, topics: Topics
     by_chance *= together.sum() / max(float(by_chance.sum()), 1e-30)
     found = groups.copy()
 
-    def lifts_to(group: int) -> Floats:
+    def lifts_to(group: int) -> Vector:
         """(U,) how many times more often than by chance each topic meets the others of a group; 0
         if there are none."""
         inside = found == group
         met = together[:, inside].sum(axis=1)
         expected = by_chance[:, inside].sum(axis=1)
-        lifts: Floats = np.divide(met, expected, out=np.zeros_like(met), where=expected > 0)
+        lifts: Vector = np.divide(met, expected, out=np.zeros_like(met), where=expected > 0)
         return lifts
 
     n_groups = int(groups.max()) + 1
@@ -334,7 +334,7 @@ class Areas:
         return int(topics[np.argmax(shares[topics])])
 
     @property
-    def far(self) -> Floats:
+    def far(self) -> Matrix:
         """(U, U) the distances."""
         U = len(self.topics)
         far = np.zeros((U, U))
@@ -364,7 +364,7 @@ class Areas:
     @classmethod
     def by_distance(
         cls,
-        far: Floats,
+        far: Matrix,
         topics: Topics,
         K: int,
         before: Areas | None = None,

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from wikitopics.model.minibatch import Matrix, Vector
+
 Cells = NDArray[np.int64]
 
 SEA = -1
@@ -51,7 +52,7 @@ class Label:
     column: int
 
 
-def with_scale(places: Floats) -> Floats:
+def with_scale(places: Matrix) -> Matrix:
     """(n, 2) the places from 0 to 1: as they are, or stretched to fill the map if they are of a map
     without a scale, as sessions of earlier versions have."""
     if not len(places) or (places.min() >= 0 and places.max() <= 1):
@@ -59,17 +60,17 @@ def with_scale(places: Floats) -> Floats:
     return stretched(places)
 
 
-def stretched(places: Floats) -> Floats:
+def stretched(places: Matrix) -> Matrix:
     """(n, 2) the places of at least one topic, from `MARGIN` to 1 - `MARGIN` along both sides of
     the map; in the middle along a side where they do not differ."""
     low = places.min(axis=0)
     width = places.max(axis=0) - low
     part = np.where(width > 0, (places - low) / np.maximum(width, 1e-9), 0.5)
-    result: Floats = MARGIN + (1 - 2 * MARGIN) * part
+    result: Matrix = MARGIN + (1 - 2 * MARGIN) * part
     return result
 
 
-def cells_of(places: Floats, shape: tuple[int, int]) -> Cells:
+def cells_of(places: Matrix, shape: tuple[int, int]) -> Cells:
     """(n, 2) the row and column of each place, (n, 2) with x to the right and y upwards, 0 to 1."""
     rows, columns = shape
     column = np.clip((places[:, 0] * columns).astype(np.int64), 0, columns - 1)
@@ -78,10 +79,10 @@ def cells_of(places: Floats, shape: tuple[int, int]) -> Cells:
 
 
 def land_of(
-    places: Floats,
+    places: Matrix,
     areas: NDArray[np.integer],
     shape: tuple[int, int],
-    weights: Floats | None = None,
+    weights: Vector | None = None,
     aspect: float = 1.0,
     reach: float = REACH,
     coast: float = COAST,

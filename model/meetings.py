@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from wikitopics.model.minibatch import Matrix
+
 Topics = NDArray[np.int64]
 
 PRESENT = 0.02
@@ -62,7 +63,7 @@ class Meetings:
         self.sums[:-1] += products.toarray()
         self.sums[-1] += theta.sum(axis=0)
 
-    def rates(self, topics: Topics) -> tuple[Floats, Floats]:
+    def rates(self, topics: Topics) -> tuple[Matrix, Matrix]:
         """(U, U) twice: how often these topics meet in a document, and how often they would if each
         were present independently of the others."""
         rows = np.append(topics, -1)  # -1: the sums of the proportions
@@ -72,8 +73,8 @@ class Meetings:
         alone = rates[-1]
         return together, np.outer(alone, alone)
 
-    def lift(self, topics: Topics) -> Floats:
+    def lift(self, topics: Topics) -> Matrix:
         """(U, U) the logarithms of how much more often than independently these topics meet."""
         together, independent = self.rates(topics)
-        lift: Floats = np.log((together + RARE) / (independent + RARE))
+        lift: Matrix = np.log((together + RARE) / (independent + RARE))
         return lift

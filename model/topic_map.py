@@ -16,10 +16,8 @@ from numpy.typing import NDArray
 from wikitopics.compiled import kernel
 from wikitopics.model.article_map import aligned
 from wikitopics.model.lands import stretched
-from wikitopics.model.minibatch import Ids
+from wikitopics.model.minibatch import Floats, Ids, Matrix
 from wikitopics.model.topic_tsne import FIRST_ROUNDS, ROUNDS, places
-
-Floats = NDArray[np.float64]
 
 NEAREST = 5
 """The number of nearest topics that are to be near on the map."""
@@ -44,7 +42,7 @@ FILLED = 0.8
 """The least part of the map's width and height that its topics take."""
 
 
-def kept(far: Floats, at: Floats, k: int = NEAREST) -> float:
+def kept(far: Matrix, at: Matrix, k: int = NEAREST) -> float:
     """The part of the k nearest topics by distance that are among the k nearest on the map."""
     U = len(far)
     k = min(k, U - 1)
@@ -56,7 +54,7 @@ def kept(far: Floats, at: Floats, k: int = NEAREST) -> float:
     return float((is_near & is_near_on_map).sum() / (k * U))
 
 
-def _nearest(distance: Floats, k: int) -> NDArray[np.int32]:
+def _nearest(distance: Matrix, k: int) -> NDArray[np.int32]:
     """(U, k) the nearest topics of each, itself left out."""
     to_others = distance + np.diag(np.full(len(distance), np.inf))
     nearest = np.empty((len(distance), k), np.int32)
@@ -66,20 +64,20 @@ def _nearest(distance: Floats, k: int) -> NDArray[np.int32]:
     return nearest
 
 
-def _is_nearest(distance: Floats, k: int) -> NDArray[np.bool_]:
+def _is_nearest(distance: Matrix, k: int) -> NDArray[np.bool_]:
     """(U, U) whether a topic is among the k nearest of another."""
     result = np.zeros(distance.shape, np.bool_)
     np.put_along_axis(result, _nearest(distance, k), True, axis=1)
     return result
 
 
-def anew(far: Floats, areas: NDArray[np.integer]) -> Floats:
+def anew(far: Matrix, areas: NDArray[np.integer]) -> Matrix:
     """(U, 2) a map without an earlier one."""
     start = inside(places(_bound(far, areas), _nowhere(far)))
     return inside(climbed(far, start, areas))
 
 
-def drifted(far: Floats, before: Floats, areas: NDArray[np.integer]) -> Floats:
+def drifted(far: Matrix, before: Matrix, areas: NDArray[np.integer]) -> Matrix:
     """(U, 2) a map that keeps at least as many near topics as one by t-SNE that is made anew, with
     little movement.
 
@@ -117,19 +115,19 @@ def drifted(far: Floats, before: Floats, areas: NDArray[np.integer]) -> Floats:
 
 
 def _starts(
-    far: Floats, stays: Floats, areas: NDArray[np.integer], is_placed: NDArray[np.bool_]
-) -> Iterator[Iterator[Floats]]:
+    far: Matrix, stays: Matrix, areas: NDArray[np.integer], is_placed: NDArray[np.bool_]
+) -> Iterator[Iterator[Matrix]]:
     """Maps from which single topics move, those with the least movement first: the one that stays,
     then those towards t-SNE from there, then those towards t-SNE made anew, first begun as topics
     lie."""
     closer = _bound(far, areas)
 
-    def towards(goal: Floats) -> Iterator[Floats]:
+    def towards(goal: Matrix) -> Iterator[Matrix]:
         near_stays = aligned(goal, stays, is_placed)
         for way in WAYS:
             yield inside(stays + way * (near_stays - stays))
 
-    def near() -> Iterator[Floats]:
+    def near() -> Iterator[Matrix]:
         yield stays
         yield from towards(places(closer, RAW * np.sqrt(len(far)) * stays, ROUNDS))
 
@@ -138,7 +136,7 @@ def _starts(
     yield towards(places(closer, _nowhere(far)))
 
 
-def climbed(far: Floats, at: Floats, areas: NDArray[np.integer], wanted: float = 1.0) -> Floats:
+def climbed(far: Matrix, at: Matrix, areas: NDArray[np.integer], wanted: float = 1.0) -> Matrix:
     """The map after single topics have moved, while more near topics are kept and fewer than are
     wanted. A topic of an area moves only to where the nearest one is of its area."""
     U = len(far)
@@ -158,18 +156,18 @@ def climbed(far: Floats, at: Floats, areas: NDArray[np.integer], wanted: float =
     return result
 
 
-def _bound(far: Floats, areas: NDArray[np.integer]) -> Floats:
+def _bound(far: Matrix, areas: NDArray[np.integer]) -> Matrix:
     """The distances, reduced between topics of one area."""
     together = (areas[:, None] == areas) & (areas >= 0)
-    closer: Floats = np.where(together, BOND * far, far)
+    closer: Matrix = np.where(together, BOND * far, far)
     return closer
 
 
-def _nowhere(far: Floats) -> Floats:
+def _nowhere(far: Matrix) -> Matrix:
     return np.full((len(far), 2), np.nan)
 
 
-def inside(at: Floats) -> Floats:
+def inside(at: Matrix) -> Matrix:
     """The map, stretched along an axis only if it does not fit, or leaves much empty."""
     low = at.min(axis=0, initial=np.inf)
     high = at.max(axis=0, initial=-np.inf)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from wikitopics.compiled import kernel
 from wikitopics.model.distances import classical_scaling
+from wikitopics.model.minibatch import Floats, Matrix
 
-Floats = NDArray[np.float64]
 Topics = NDArray[np.int64]
 
 PERPLEXITY = 8.0
@@ -36,7 +36,7 @@ EXACT = 1e-6
 """The error of its entropy with which the search ends."""
 
 
-def places(far: Floats, before: Floats, rounds: int = ROUNDS) -> Floats:
+def places(far: Matrix, before: Matrix, rounds: int = ROUNDS) -> Matrix:
     """(U, 2) a place for each topic, such that topics at small distances are close together.
 
     far: (U, U) the distances
@@ -66,7 +66,7 @@ def places(far: Floats, before: Floats, rounds: int = ROUNDS) -> Floats:
     return found.T.copy()
 
 
-def _with_newcomers(far: Floats, before: Floats, placed: Topics) -> Floats:
+def _with_newcomers(far: Matrix, before: Matrix, placed: Topics) -> Matrix:
     """The earlier places of the topics `placed`, and a place for each of the other topics: among
     its three nearest, but not exactly on one of them."""
     place = before.copy()
@@ -79,7 +79,7 @@ def _with_newcomers(far: Floats, before: Floats, placed: Topics) -> Floats:
     return place
 
 
-def _neighbours(far: Floats, perplexity: float) -> Floats:
+def _neighbours(far: Matrix, perplexity: float) -> Matrix:
     """(U, U) t-SNE's joint probabilities of pairs of topics."""
     U = len(far)
     squares = np.square(far)
@@ -87,7 +87,7 @@ def _neighbours(far: Floats, perplexity: float) -> Floats:
     squares -= squares.min(axis=1, keepdims=True)
     near = np.empty((U, U))
     weigh(squares, math.log(perplexity), near)
-    joint: Floats = np.clip((near + near.T) / (2 * U), 1e-12, None)
+    joint: Matrix = np.clip((near + near.T) / (2 * U), 1e-12, None)
     return joint
 
 
