@@ -6,16 +6,18 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 
 from wikitopics.crawler.dumps.files import DumpFiles
-from wikitopics.crawler.http.rules import is_address
-from wikitopics.crawler.markup.texts import UNKNOWN, noticing, prose
+from wikitopics.crawler.http.addresses import is_address
+from wikitopics.crawler.markup.texts import UNKNOWN, prose
+from wikitopics.crawler.markup.undeclared import noticing
 from wikitopics.crawler.page import Markup, Page, SourceInfo
 from wikitopics.crawler.source import Source, Stretch
+from wikitopics.crawler.texts.contents import Contents
 from wikitopics.crawler.texts.documents import TextFiles
 from wikitopics.crawler.texts.files import are_parquet, ending
 from wikitopics.crawler.texts.kinds import COLUMNS_HAVE_NAMES
 from wikitopics.crawler.texts.parquet import local_rows
 from wikitopics.crawler.texts.parquet_columns import ColumnNames
-from wikitopics.crawler.texts.records import Contents, Document, plain_texts
+from wikitopics.crawler.texts.records import Document, plain_texts
 from wikitopics.session.errors import BadUsage, Say, os_error_as
 from wikitopics.session.storage.files import open_input
 from wikitopics.session.training.jobs import skipped

@@ -320,7 +320,7 @@ def _check_sources(
 def _check_output(output: Path, sources: Sequence[str]) -> None:
     """Raise now the errors of writing the vocabulary; also if it would replace one of the files to
     read."""
-    from wikitopics.crawler.texts.records import is_packed
+    from wikitopics.crawler.texts.contents import is_packed
     from wikitopics.session.storage.files import check_target
 
     if not output.parent.is_dir():
