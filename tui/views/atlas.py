@@ -103,8 +103,7 @@ class TopicAtlas(Lines, can_focus=True):
     _frame = 0
     _player: Timer | None = None
 
-    # What is shown
-    # ----------------------------------------------------------------------------------
+    # What is shown --------------------------------------------------------------------------------
 
     def show_atlas(self, view: View, session: SessionView) -> None:
         """Draw the topics of the model in use where they are now; they are laid out in the
@@ -213,8 +212,7 @@ class TopicAtlas(Lines, can_focus=True):
 
     on_resize = _again
 
-    # In words
-    # ---------------------------------------------------------------------------------------
+    # In words -------------------------------------------------------------------------------------
 
     @property
     def row(self) -> TopicRow | None:
@@ -269,8 +267,7 @@ class TopicAtlas(Lines, can_focus=True):
         found = f" · {in_line(hits)}" if hits else ""
         return f"{row.label}{found} · {share(row.share)}{where} · {in_line(words)}"
 
-    # Moving
-    # -----------------------------------------------------------------------------------------
+    # Moving ---------------------------------------------------------------------------------------
 
     def action_travel(self, direction: Direction) -> None:
         if self.sheet is None:
@@ -322,8 +319,7 @@ class TopicAtlas(Lines, can_focus=True):
                     await self.action_choose()
                 return
 
-    # The replay of births
-    # ---------------------------------------------------------------------------
+    # The replay of births -------------------------------------------------------------------------
 
     def play_births(self, history: ShareHistory) -> None:
         """Let the topics appear as they were born."""
@@ -358,8 +354,7 @@ class TopicAtlas(Lines, can_focus=True):
             event.prevent_default()
             self.end_births()
 
-    # Drawing
-    # ----------------------------------------------------------------------------------------
+    # Drawing --------------------------------------------------------------------------------------
 
     @property
     def _room(self) -> tuple[int, int]:

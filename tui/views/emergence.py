@@ -162,8 +162,7 @@ class Heatmap(RowList[TopicRow]):
     def key(self, row: TopicRow) -> object:
         return row.topic
 
-    # The cell
-    # ---------------------------------------------------------------------------------------
+    # The cell -------------------------------------------------------------------------------------
 
     @property
     def pointed(self) -> tuple[TopicRow, int, float] | None:
@@ -195,8 +194,7 @@ class Heatmap(RowList[TopicRow]):
         self.refresh()
         self.post_message(self.Moved(self.current))
 
-    # Drawing
-    # ----------------------------------------------------------------------------------------
+    # Drawing --------------------------------------------------------------------------------------
 
     def _room(self, width: int) -> tuple[int, int, int]:
         """Cells of the name, the shades and the words."""

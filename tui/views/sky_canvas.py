@@ -65,8 +65,7 @@ class SkyCanvas(Drawn):
     _line: Strip | None = None
     """The line that describes an article."""
 
-    # What a subclass provides
-    # -----------------------------------------------------------------------------------
+    # What a subclass provides ---------------------------------------------------------------------
 
     @property
     def title(self) -> str:
@@ -86,8 +85,7 @@ class SkyCanvas(Drawn):
         """All that is written now."""
         raise NotImplementedError
 
-    # The window
-    # ----------------------------------------------------------------------------------------
+    # The window -----------------------------------------------------------------------------------
 
     @property
     def _room(self) -> tuple[int, int]:
@@ -141,8 +139,7 @@ class SkyCanvas(Drawn):
         place = self._here if self._text is None else self._text.at(now)
         return None if place is None or self._cell(place) is None else place
 
-    # Movement
-    # ------------------------------------------------------------------------------------------
+    # Movement -------------------------------------------------------------------------------------
 
     def action_zoom(self, into: bool) -> None:
         target = self._target
@@ -237,8 +234,7 @@ class SkyCanvas(Drawn):
             self._timer.pause()
         self._draw()
 
-    # Drawing
-    # ----------------------------------------------------------------------------------------
+    # Drawing --------------------------------------------------------------------------------------
 
     def redraw(self) -> None:
         """Draw again, with the title."""

@@ -113,8 +113,7 @@ class SkyMap(SkyCanvas, can_focus=True):
         self._titled: dict[int, ArticleRow] = {}
         """Articles whose titles have been written, by number (`seq`)."""
 
-    # What is shown
-    # ----------------------------------------------------------------------------------
+    # What is shown --------------------------------------------------------------------------------
 
     def show_map(self, view: View, session: SessionView) -> None:
         """Draw the articles that the model in use has learnt; what has changed is read in the
@@ -263,8 +262,7 @@ class SkyMap(SkyCanvas, can_focus=True):
 
         run_in_background(self, working, group)
 
-    # Names
-    # ---------------------------------------------------------------------------------------
+    # Names ----------------------------------------------------------------------------------------
 
     def _write(self) -> None:
         """Have names and titles written for the window, if something has changed that they depend
@@ -364,8 +362,7 @@ class SkyMap(SkyCanvas, can_focus=True):
             known.update(found)
         return [known.get(seq) for seq in seqs]
 
-    # The cursor
-    # -----------------------------------------------------------------------------------------
+    # The cursor -----------------------------------------------------------------------------------
 
     def choose(self, seq: int | None) -> None:
         """Put the cursor on this article."""
@@ -444,8 +441,7 @@ class SkyMap(SkyCanvas, can_focus=True):
             if event.chain > 1:
                 self.call_later(self.action_choose)
 
-    # What is lit
-    # ---------------------------------------------------------------------------------------
+    # What is lit ----------------------------------------------------------------------------------
 
     async def _find(self) -> None:
         """Find what is sought: articles by their titles and words, topics by their words."""
@@ -544,8 +540,7 @@ class SkyMap(SkyCanvas, can_focus=True):
         is_lit[sky.find(self._found_articles)] = True
         self._found = np.flatnonzero(is_lit)
 
-    # In words
-    # ---------------------------------------------------------------------------------------
+    # In words -------------------------------------------------------------------------------------
 
     @property
     def title(self) -> str:
@@ -600,8 +595,7 @@ class SkyMap(SkyCanvas, can_focus=True):
             line += topic_parts(session, self._model, topic, marks, weighed=True)
         return line
 
-    # Drawing
-    # ----------------------------------------------------------------------------------------
+    # Drawing --------------------------------------------------------------------------------------
 
     def _texts(self, now: float) -> list[Written]:
         """All that is written now: the titles of what is chosen and of what has just landed before

@@ -246,8 +246,7 @@ class View(Container):
         self.choice.order = order
         self.host.show()
 
-    # Keys of all views
-    # ------------------------------------------------------------------------------
+    # Keys of all views ----------------------------------------------------------------------------
 
     def action_models(self) -> None:
         if self.host.latest is not None:
