@@ -33,8 +33,8 @@ from wikitopics.tui.host import Ending, Host
 from wikitopics.tui.inks import INKS, Drawn, Lines
 from wikitopics.tui.main_screen import EVERYWHERE, NUMBERED, VIEWS, Main
 from wikitopics.tui.new_session import NewSession
-from wikitopics.tui.palette import REPORT, Commands, Finds, commands
-from wikitopics.tui.questions import Ask, AskContact, Starting, agreement
+from wikitopics.tui.palette import WRITE_REPORT, Commands, Finds, commands
+from wikitopics.tui.questions import AskContact, Question, Starting, agreement
 from wikitopics.tui.session_view import Choice, SessionView
 from wikitopics.tui.terminal import (
     Preferences,
@@ -57,7 +57,7 @@ ENDINGS = (
     ("stop", "s", "Save and stop"),
     ("cancel", "c", "Cancel"),
 )
-"""What may become of the trainers when the screen closes: the answers, as `Ask` takes them."""
+"""What may become of the trainers when the screen closes: the answers, as `Question` takes them."""
 
 POLL_SECONDS = 0.5
 FRAME_SECONDS = 0.25
@@ -186,7 +186,8 @@ class Wikitopics(Host):
             self.show_status()
             if self._demo_over and self.screen is self.main and not self.main.finding:
                 self._demo_over = False
-                self.push_screen(Ask("The demo is over", ON_WIKIPEDIA, what_next()), self._do_next)
+                question = Question("The demo is over", ON_WIKIPEDIA, what_next())
+                self.push_screen(question, self._do_next)
             await wait_until(watch.due, POLL_SECONDS)
 
     def _metrics_needed(self) -> tuple[str, ...]:
@@ -499,7 +500,7 @@ class Wikitopics(Host):
         running = self._trainers.running()
         if not running:
             self.exit()
-        elif isinstance(self.screen, Ask):
+        elif isinstance(self.screen, Question):
             # The question in front may be the one below: then this answers it. Any other question
             # closes, and takes "stop" for no answer.
             self.screen.dismiss("stop")
@@ -513,7 +514,7 @@ class Wikitopics(Host):
                 elif answer == "stop":
                     self.exit("stop")
 
-            self.push_screen(Ask("Close the screen", words, ENDINGS), answered)
+            self.push_screen(Question("Close the screen", words, ENDINGS), answered)
 
     # Keys ---------------------------------------------------------------------------------------
 
@@ -603,7 +604,7 @@ class Wikitopics(Host):
             "Plain ASCII: draw with or without braille and boxes", "", self.action_ascii
         )
         if not is_refused(self, "export"):  # `Finds` lists it first
-            yield SystemCommand(REPORT, "", partial(self.action_export, True), discover=False)
+            yield SystemCommand(WRITE_REPORT, "", partial(self.action_export, True), discover=False)
 
     def action_ascii(self) -> None:
         self.choice.ascii_only = not self.choice.ascii_only

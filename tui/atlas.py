@@ -44,7 +44,7 @@ LINES = 6
 
 FULL = 0.55
 """The fraction of the map that the labels of topics may cover."""
-SIGN = 2
+SIGN_CELLS = 2
 """Cells of a topic's sign and the space after it."""
 
 
@@ -66,7 +66,7 @@ class Label:
     def width(self) -> int:
         """Cells of its longest line, with the sign."""
         widest = max(cell_len(line) for line in self.lines)
-        return widest if self.topic is None else widest + SIGN
+        return widest if self.topic is None else widest + SIGN_CELLS
 
     def covers(self, row: int, column: int) -> bool:
         """Whether this cell is part of the label."""
@@ -388,7 +388,7 @@ def _grown(
         if label.topic is not None:
             end = label.column + label.width
             for text in reversed(words[label.topic]):
-                new_end = label.column + SIGN + cell_len(text)
+                new_end = label.column + SIGN_CELLS + cell_len(text)
                 if new_end <= end:
                     break
                 is_free = not taken[label.row, end + gap : new_end + gap].any()

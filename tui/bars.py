@@ -335,7 +335,7 @@ def _text(hint: Hint, *, brief: bool = False) -> str:
 
 # A line to type into.
 
-MOST = 1_000
+MOST_CHARACTERS = 1_000
 """Characters. A line is redrawn at each key press, which takes long for a line of a megabyte."""
 NOTHING_TURNED = "[^\u202a-\u202e\u2066-\u2069]*"
 """No character that reverses what the terminal shows after it."""
@@ -345,7 +345,9 @@ class TextField(Input):
     """An input for names, addresses and files; what is pasted beyond its limits is refused."""
 
     def __init__(self, value: str = "", **more: Any) -> None:
-        super().__init__(value, compact=True, max_length=MOST, restrict=NOTHING_TURNED, **more)
+        super().__init__(
+            value, compact=True, max_length=MOST_CHARACTERS, restrict=NOTHING_TURNED, **more
+        )
 
 
 # The line for typing what to find; results show as the user types.

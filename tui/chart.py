@@ -30,7 +30,7 @@ SHORTEST_NAME = 6
 """Cells of an end label that belong to the name. The value is never cut, however long it is."""
 
 
-class Picture(Lines):
+class StillChart(Lines):
     """Lines over a linear or logarithmic axis, labelled with their last values. Whoever changes an
     attribute calls `redraw`."""
 
@@ -292,7 +292,7 @@ SMALLEST_WINDOW = 1e-4
 """The minimum range in sight, as a share of the whole."""
 
 
-class Chart(Picture, can_focus=True):
+class Chart(StillChart, can_focus=True):
     """A picture with a crosshair and a zoom."""
 
     class Pointed(Message):

@@ -24,11 +24,11 @@ from wikitopics.session.wording import so_far
 from wikitopics.tui.background import run_in_background
 from wikitopics.tui.bars import TextField
 from wikitopics.tui.browser import open_page
-from wikitopics.tui.questions import Ask, Dialog, field
+from wikitopics.tui.questions import Dialog, Question, field
 from wikitopics.tui.text import plural, visible
 
-Choice = tuple[ContentText, str]
-"""What a choice shows, and its value."""
+Labelled = tuple[ContentText, str]
+"""A choice: what the user sees, and its value."""
 
 ALL_MODELS = "all models"
 REPORT = Table("report", "Report: one page for the browser", formats=("html",))
@@ -53,7 +53,7 @@ class Export(Dialog[None]):
 
     def compose(self) -> ComposeResult:
         with self.box("Export", "Esc closes"):
-            tables: list[Choice] = [(table.label, table.name) for table in WHAT.values()]
+            tables: list[Labelled] = [(table.label, table.name) for table in WHAT.values()]
             yield field("What", _select("what", tables))
             yield field("Format", _select("form", _forms(REPORT)))
             yield field("Model", _select("model", self._model_choices(REPORT)))
@@ -64,7 +64,7 @@ class Export(Dialog[None]):
                 yield Button("Export", variant="primary", id="go", compact=True)
                 yield Button("Close", id="close", compact=True)
 
-    def _model_choices(self, table: Table) -> list[Choice]:
+    def _model_choices(self, table: Table) -> list[Labelled]:
         names = self._models if table.one_model else (ALL_MODELS, *self._models)
         return [(Content(visible(name)), name) for name in names]
 
@@ -81,7 +81,7 @@ class Export(Dialog[None]):
         self._offer("#model", self._model_choices(table))
         self._rename()
 
-    def _offer(self, field_name: str, choices: Sequence[Choice]) -> None:
+    def _offer(self, field_name: str, choices: Sequence[Labelled]) -> None:
         """Let the user choose among these from now on; the first is selected."""
         select = self.query_one(field_name, Select)
         select.set_options(choices)
@@ -132,7 +132,7 @@ class Export(Dialog[None]):
 
         if os.path.islink(target) or os.path.isfile(target) or os.path.isdir(target):
             answers = [("replace", "r", "Replace it"), ("cancel", "c", "Cancel")]
-            question = Ask("Export", f"{visible(str(target))} already exists.", answers)
+            question = Question("Export", f"{visible(str(target))} already exists.", answers)
             self.app.push_screen(question, answered)
         else:
             write()
@@ -181,13 +181,13 @@ class Export(Dialog[None]):
         return message
 
 
-def _first(choices: Sequence[Choice]) -> str:
+def _first(choices: Sequence[Labelled]) -> str:
     """The value of the first choice."""
     _, value = choices[0]
     return value
 
 
-def _select(name: str, choices: Sequence[Choice]) -> Select[str]:
+def _select(name: str, choices: Sequence[Labelled]) -> Select[str]:
     """A field to choose one of these; the first is selected."""
     return Select(
         choices,
@@ -198,5 +198,5 @@ def _select(name: str, choices: Sequence[Choice]) -> Select[str]:
     )
 
 
-def _forms(table: Table) -> list[Choice]:
+def _forms(table: Table) -> list[Labelled]:
     return [(FORMATS[name].label, name) for name in table.formats]

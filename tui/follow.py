@@ -53,7 +53,7 @@ LOG_LINES = 200
 """The maximum number of log lines read: the newest."""
 LOGGED_WITHIN = 2.0
 """The maximum seconds between an event and its line in the log."""
-MOST = 8
+MOST_COMPARED = 8
 """The maximum number of marked sessions; with more, their lines could not be told apart."""
 
 
@@ -472,7 +472,7 @@ class Watch:
     ) -> Mapping[Path, str]:
         """Read the curves of the marked sessions; returns the reasons why some cannot be read. A
         commit that was read before gives the same object again."""
-        paths = [path for path in compared if path != self.path][:MOST]
+        paths = [path for path in compared if path != self.path][:MOST_COMPARED]
         self._comparing.close_all_but(paths)
         before = self._others
 

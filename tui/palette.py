@@ -53,7 +53,7 @@ def commands(main: Main) -> Iterator[KeyCommand]:
         )
 
 
-REPORT = "Write the report: one page, opened in the browser"
+WRITE_REPORT = "Write the report: one page, opened in the browser"
 
 # What is added to the fitness of each kind of hit: where the words match equally well, commands
 # come first, then topics, then titles.
@@ -122,7 +122,7 @@ class Finds(Provider):
     async def discover(self) -> Hits:
         app = cast(Host, self.app)
         if not is_refused(app, "export"):
-            yield Hit(1.0, REPORT, partial(app.action_export, True))
+            yield Hit(1.0, WRITE_REPORT, partial(app.action_export, True))
 
     async def search(self, query: str) -> Hits:
         app = cast(Host, self.app)

@@ -234,7 +234,7 @@ class Words(NamedTuple):
 
 
 EARLIER = "⋯ earlier"
-PINNED = 4
+MOST_PINS = 4
 """The most pins: the newest that have room."""
 ROOM_FOR_WORDS = 12
 """The height of a plotting area from which pins have words."""
@@ -279,7 +279,7 @@ def words_in(chart: Plot, best: str, best_row: int | None, pins: Sequence[Pin] =
         room.place([best_row], [(best, column) for column in range(1, max(width - len(best), 1))])
     n_pinned = 0
     for pin in pins:
-        if n_pinned < PINNED:
+        if n_pinned < MOST_PINS:
             n_pinned += _place_pin(chart, room, pin)
     return room.placed
 

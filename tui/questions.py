@@ -16,7 +16,7 @@ from textual.content import Content
 from textual.screen import ModalScreen, ScreenResultType
 from textual.widget import Widget
 from textual.widgets import Button, Input, OptionList, Static
-from textual.widgets.option_list import Option as Choice
+from textual.widgets.option_list import Option
 
 from wikitopics.session import config
 from wikitopics.session.control import UNREACHABLE, last_words
@@ -94,7 +94,7 @@ def field(label: str, widget: Widget, classes: str = "") -> Widget:
 # A question with a few answers.
 
 
-class Ask(Dialog[str | None]):
+class Question(Dialog[str | None]):
     """Answered by arrow keys and Enter, an answer's letter, or a click; Escape gives None."""
 
     def __init__(self, title: str, text: str, answers: Sequence[Sequence[str]]) -> None:
@@ -118,7 +118,7 @@ class Ask(Dialog[str | None]):
         self._answers = answers
         choices = self.query_one(OptionList)
         choices.set_options(
-            Choice(Content.assemble((f" {letter} ", "bold $accent"), f" {label}"), id=name)
+            Option(Content.assemble((f" {letter} ", "bold $accent"), f" {label}"), id=name)
             for name, letter, label in answers
         )
         choices.highlighted = 0
@@ -180,7 +180,7 @@ EVERY = 0.2
 """Seconds between two checks of the trainer."""
 
 
-class Starting(Ask):
+class Starting(Question):
     """Returns "begun" once there is a session, "ended" if its trainer has ended, otherwise the
     answer: "again" after it could not reach the wiki, "demo" or "stop"."""
 
@@ -218,11 +218,11 @@ class Starting(Ask):
             self.offer([("again", "a", "Try again"), *self._answers])
 
 
-def agreement(question: str) -> Ask:
+def agreement(question: str) -> Question:
     """A question that a trainer asks before it begins; returns "yes" if the user agrees."""
     # A hasty Enter selects the first answer.
     answers = [("no", "n", "Do not start"), ("yes", "y", "Continue")]
-    return Ask("Before it starts", f"{visible(question)}.", answers)
+    return Question("Before it starts", f"{visible(question)}.", answers)
 
 
 # Ask for a contact for Wikimedia, once, before the first article is fetched: as a dialog, or on a
@@ -316,7 +316,7 @@ class Contact(TerminalApp[Answer]):
         self.push_screen(AskContact(), self.exit)
 
 
-def ask() -> Answer:
+def ask_contact() -> Answer:
     """Ask for the contact and return what the user decided."""
     with Signals() as signals:
         return open_app(Contact(signals)) or "quit"

@@ -39,7 +39,7 @@ DENSE = 0.95
 """The part of the cells that are not empty below whose count all dots of a cell are not needed."""
 BRIGHTER = 4
 """The level from which a cell has the full colour of its area."""
-SHADES = " ..::++*#"
+ASCII_LEVELS = " ..::++*#"
 """The signs of the levels in ASCII."""
 ASCII_FOUND = "o"
 """The sign of what is lit or bright."""
@@ -56,7 +56,7 @@ _CHOSEN = 102
 _DARK = 103
 """All that a search has not found."""
 _INKS = {_LIT: "accent", _BRIGHT: "strong", _CHOSEN: "strong", _DARK: "faint"}
-_SHADE_CODES = np.array([0, *SHADES[1:].encode()], np.uint32)
+_SHADE_CODES = np.array([0, *ASCII_LEVELS[1:].encode()], np.uint32)
 _DOTS_OF_BITS = np.array([bits.bit_count() for bits in range(256)])
 _TIES = np.array([5, 2, 7, 0, 1, 6, 3, 4])
 """Which dot of a cell comes first if there are equally many articles at two."""
@@ -188,7 +188,7 @@ class Overlay(NamedTuple):
 PLAIN = Overlay()
 
 
-class Picture(NamedTuple):
+class SkyPicture(NamedTuple):
     """The finished cells, each of one letter."""
 
     codes: NDArray[np.uint32]
@@ -205,7 +205,7 @@ def drawn(
     *,
     coloured: bool = True,
     ascii_only: bool = False,
-) -> Picture:
+) -> SkyPicture:
     """The picture of a window.
 
     coloured: whether areas have colours; without, dense cells are only brighter than others
@@ -236,33 +236,33 @@ def drawn(
         cells, _ = _lone_dots(np.array([overlay.chosen], np.uint16), counts)
         codes[cells] = ord(ASCII_SIGN if ascii_only else SIGN)
         owners[cells] = _CHOSEN
-    return Picture(
+    return SkyPicture(
         codes.reshape(height, width),
         owners.astype(np.int8).reshape(height, width),
         {**_INKS, **_area_inks(counts.areas.shape[1], coloured)},
     )
 
 
-def lines(picture: Picture, written: Iterable[Written] = ()) -> list[Line]:
+def lines(picture: SkyPicture, written: Iterable[Written] = ()) -> list[Line]:
     """The picture line by line, with texts over it, which do not overlap."""
     rows, inks = _with_texts(picture, written)
     return [[(text, inks[owner]) for text, owner in pieces] for pieces in rows]
 
 
-class Frame(NamedTuple):
+class SkyFrame(NamedTuple):
     """A picture with its texts, as Textual draws it."""
 
-    picture: Picture
+    picture: SkyPicture
     written: Sequence[Written]
     strips: Sequence[Strip]
 
 
 def framed(
-    picture: Picture,
+    picture: SkyPicture,
     pen: Callable[[str], Style],
     written: Sequence[Written] = (),
-    before: Frame | None = None,
-) -> Frame:
+    before: SkyFrame | None = None,
+) -> SkyFrame:
     """The picture as Textual draws it. pen: the style of an ink. before: an earlier frame with the
     same styles, whose lines are taken where they are the same"""
     height, width = picture.codes.shape
@@ -276,14 +276,14 @@ def framed(
         made = list(before.strips)
     numbers = np.flatnonzero(changed)
     places = {number: place for place, number in enumerate(numbers.tolist())}
-    part = Picture(picture.codes[changed], picture.owners[changed], picture.inks)
+    part = SkyPicture(picture.codes[changed], picture.owners[changed], picture.inks)
     texts = [one._replace(row=places[one.row]) for one in written if one.row in places]
     rows, inks = _with_texts(part, texts)
     pens = {owner: pen(ink) for owner, ink in inks.items()}
     for number, pieces in zip(numbers.tolist(), rows, strict=True):
         segments = [Segment(text, pens[owner]) for text, owner in pieces]
         made[number] = Strip(segments, width)
-    return Frame(picture, written, made)
+    return SkyFrame(picture, written, made)
 
 
 Pieces = list[tuple[str, int]]
@@ -291,7 +291,7 @@ Pieces = list[tuple[str, int]]
 
 
 def _with_texts(
-    picture: Picture, written: Iterable[Written]
+    picture: SkyPicture, written: Iterable[Written]
 ) -> tuple[list[Pieces], dict[int, str]]:
     """The picture's rows with texts over them, and the inks by number."""
     inks = dict(picture.inks)

@@ -32,7 +32,7 @@ from wikitopics.session.signals import Signals
 HOST = "127.0.0.1"
 VIEWER = "wikitopics.tui.viewer"
 """The module that each viewer runs. The server itself does not load Textual."""
-MOST = 8
+MOST_VIEWERS = 8
 """The maximum number of viewers at a time: each is a process of about 80 MB."""
 MOST_CELLS = 1_000
 """The maximum number of columns or lines that a browser may ask for."""
@@ -47,8 +47,8 @@ FEWEST_STRANGERS = 8
 MOST_STRANGERS = 128
 """Their maximum number."""
 FILES_OF_VIEWERS = 40
-"""Open files of the server itself and of `MOST` viewers, for each of which it has a connection and
-two pipes."""
+"""Open files of the server itself and of `MOST_VIEWERS` viewers, for each of which it has a
+connection and two pipes."""
 
 _LOOPBACK = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]+)?")
 """How a browser may name this computer. Any other name, even if it leads here, is another
@@ -72,7 +72,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 # Where the extra is not installed, its types are missing.
-class Viewer(AppService):  # type: ignore[misc]
+class ViewerProcess(AppService):  # type: ignore[misc]
     """The process behind one browser. It only reads, so it can be killed at any time."""
 
     async def _open_app_process(
@@ -129,7 +129,7 @@ class Screens(Server):  # type: ignore[misc]
         super().__init__(str(path))
         self.token = secrets.token_urlsafe(32)
         self._name = html.escape(visible(session_name(path)))
-        self._viewers = set[Viewer]()
+        self._viewers = set[ViewerProcess]()
         self.door = Door(strangers_allowed())
 
     async def _make_app(self) -> web.Application:
@@ -161,14 +161,14 @@ class Screens(Server):  # type: ignore[misc]
     async def handle_index(self, request: web.Request) -> web.Response:
         if self._full():
             return web.Response(
-                status=503, text=f"{MOST} browsers watch already: close one, then reload"
+                status=503, text=f"{MOST_VIEWERS} browsers watch already: close one, then reload"
             )
         page = Template(Path(__file__).with_name("web.html").read_text(encoding="utf-8"))
         text = page.substitute(name=self._name, socket=f"ws://{request.host}/{self.token}/ws")
         return web.Response(text=text, content_type="text/html")
 
     def _full(self) -> bool:
-        return len(self._viewers) >= MOST
+        return len(self._viewers) >= MOST_VIEWERS
 
     async def _handle_file(self, request: web.Request) -> web.FileResponse:
         return web.FileResponse(self.statics_path / request.match_info["file"])
@@ -177,7 +177,7 @@ class Screens(Server):  # type: ignore[misc]
         if self._full():
             raise web.HTTPServiceUnavailable
         websocket = web.WebSocketResponse(heartbeat=HEARTBEAT)
-        service = Viewer(
+        service = ViewerProcess(
             self.command,
             write_bytes=websocket.send_bytes,
             write_str=websocket.send_str,

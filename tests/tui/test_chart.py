@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from wikitopics.tui.axes import Axis, ago, duration, plain, ticks
 from wikitopics.tui.cuts import fit
 from wikitopics.tui.dots import PATTERNS, dashed, sample, spans
-from wikitopics.tui.plot import PINNED, Drawing, Frame, Pin, Series, plot, ticks_below, words_in
+from wikitopics.tui.plot import MOST_PINS, Drawing, Frame, Pin, Series, plot, ticks_below, words_in
 from wikitopics.tui.text import bar, spark
 
 UNIT = Axis(0.0, 1.0)
@@ -262,6 +262,6 @@ def test_pins_are_few_and_only_signs_without_room_for_words():
     assert {words.strip("◇ ") for words in pinned(picture, *pins).values()} == newest
     low = plot(drawing, Frame(60, 8, log_x=False))
     assert {*pinned(low, *pins).values()} == {"◇"}
-    assert len(pinned(low, *pins)) == PINNED
+    assert len(pinned(low, *pins)) == MOST_PINS
     assert len(pinned(low, pins[0], pins[0])) == 1, "one over the other says nothing more"
     assert pinned(picture, Pin(50.0, "◇", "日本")).popitem()[1] == "◇"

@@ -17,14 +17,14 @@ from tests.tui.standins import Process
 from wikitopics.tui.export import Export
 from wikitopics.tui.help import Help
 from wikitopics.tui.new_session import NewSession
-from wikitopics.tui.questions import Ask
+from wikitopics.tui.questions import Question
 
 # Dialogs: how they end, and what they show at any size; exports.
 
 
 async def test_a_dialog_ends_once_and_ends_nothing_else(shown, live):
     answers: list[str | None] = []
-    below, above = (Ask(title, "text", [("yes", "y", "Yes")]) for title in ("Below", "Above"))
+    below, above = (Question(title, "text", [("yes", "y", "Yes")]) for title in ("Below", "Above"))
     async with shown(live, words="LIVE") as (app, pilot):
         main = app.screen
         await app.push_screen(below, answers.append)
@@ -330,7 +330,7 @@ async def test_an_export_asks_before_replacing(shown, live, tmp_path, kind):
         await seeing.choose(pilot, "topics")
         for answer in ("escape", "c", "r"):
             await seeing.export(pilot, target)
-            await seeing.in_front(pilot, Ask)
+            await seeing.in_front(pilot, Question)
             await seeing.until(pilot, "already exists")
             assert target.is_symlink() or target.read_text() == "#!/bin/sh\n"
             await pilot.press(answer)

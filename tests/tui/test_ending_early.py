@@ -7,7 +7,7 @@ import pytest
 from tests.tui.standins import Process
 from wikitopics.session.signals import Signals
 from wikitopics.tui.main_screen import Main
-from wikitopics.tui.questions import Ask, AskContact, Contact
+from wikitopics.tui.questions import AskContact, Contact, Question
 from wikitopics.tui.views.dashboard import Dashboard
 
 
@@ -31,9 +31,8 @@ def ends_at(owner, step, monkeypatch):
     [
         *((Main, step) for step in ("compose", "on_mount", "open_view")),
         *((Dashboard, step) for step in ("fit", "compose", "on_mount", "home")),
-        *(
-            (Ask, step) for step in ("compose", "on_mount")
-        ),  # the dialog while there is no session yet
+        # The dialog while there is no session yet.
+        *((Question, step) for step in ("compose", "on_mount")),
         *((AskContact, step) for step in ("compose", "on_mount")),  # the first question
     ],
 )
@@ -45,7 +44,7 @@ async def test_the_screen(open_app, two_models, tmp_path, monkeypatch, owner, st
         else:
             app = (
                 open_app(tmp_path / "new.db", trainer=Process())
-                if owner is Ask
+                if owner is Question
                 else open_app(two_models)
             )
         await app.run_async(headless=True)

@@ -25,7 +25,7 @@ from wikitopics.session.training.vocabulary import VocabularyBuild
 from wikitopics.tui import curves, follow
 from wikitopics.tui.bars import pieces
 from wikitopics.tui.follow import Follower, Trainers, Watch
-from wikitopics.tui.questions import Ask
+from wikitopics.tui.questions import Question
 from wikitopics.tui.session_view import Beside
 from wikitopics.vocab import Vocabulary
 
@@ -259,7 +259,7 @@ async def test_a_tampered_session_is_listed_and_deleted(shown, live, home):
         db.execute("UPDATE sqlite_master SET sql = CAST(sql AS BLOB)")
     async with shown(live, size=(250, 30)) as (app, pilot):
         await seeing.press(pilot, "6", shows="the session is damaged ('")
-        await seeing.in_front(pilot, Ask, "D")
+        await seeing.in_front(pilot, Question, "D")
         await pilot.press("d")
         await seeing.until_true(
             lambda: any("bad was deleted" in one for one in seeing.notices(app))

@@ -244,7 +244,8 @@ def test_a_watcher_does_not_wait_for_ever(tmp_path, opened):
 
 
 def test_the_contact_screen_gives_the_terminal_back(opened):
-    terminal = opened("from wikitopics.tui.questions import ask; print('ANSWER', ask())")
+    asked = "from wikitopics.tui.questions import ask_contact; print('ANSWER', ask_contact())"
+    terminal = opened(asked)
     terminal.wait_for(b"Your contact")
     terminal.type(b"nonsense\r", shows=b"does not look like")
     terminal.written = b""

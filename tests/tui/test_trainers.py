@@ -13,7 +13,7 @@ from tests.tui.standins import Launcher, Process
 from wikitopics.session.control import NOBODY_ASKED
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.heartbeats import HeartbeatWriter
-from wikitopics.tui.questions import Ask
+from wikitopics.tui.questions import Question
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ async def test_what_is_to_become_of_the_trainer(shown, live, told, keys, ending)
         await seeing.press(pilot, keys[0], shows="Leave it running")
         for before, key in pairwise(keys):
             asks = before != "escape"
-            await seeing.until_true(lambda asks=asks: isinstance(app.screen, Ask) == asks)
+            await seeing.until_true(lambda asks=asks: isinstance(app.screen, Question) == asks)
             await pilot.press(key)
         await seeing.until_true(lambda: app.return_value)
     assert app.return_value == ending

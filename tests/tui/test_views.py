@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 from tests.tui import canned, seeing
 from wikitopics.session.storage.heartbeats import HeartbeatWriter
-from wikitopics.tui.questions import Ask
+from wikitopics.tui.questions import Question
 from wikitopics.tui.topic_list import TopicList
 from wikitopics.tui.views.log import EventList
 from wikitopics.tui.views.topics import Evolution
@@ -254,6 +254,6 @@ async def test_sessions_are_found_sorted_and_deleted(shown, live, home):
             await seeing.until_true(lambda: app.screen is app.main)
             await pilot.pause()
             assert (home / "big.db").exists(), "Enter alone deletes nothing"
-            await seeing.in_front(pilot, Ask, "D")
+            await seeing.in_front(pilot, Question, "D")
             await seeing.press(pilot, "d", shows="no session has “big”")
             assert not (home / "big.db").exists()

@@ -112,7 +112,8 @@ def served(trained, spawn, monkeypatch):
     address."""
     odd = trained.rename(trained.with_name("a';$(touch x) &<b>.db"))
     monkeypatch.setenv("SECRET", "for nobody")
-    two = "from wikitopics.tui import web; web.MOST = 2; from wikitopics.cli import main; main()"
+    two = "from wikitopics.tui import web; web.MOST_VIEWERS = 2; "
+    two += "from wikitopics.cli import main; main()"
     process = spawn("watch", "--web", "--session", odd, program=("-c", two), cwd=trained.parent)
     yield process, process.stdout.readline().strip()
     process.kill()

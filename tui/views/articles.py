@@ -403,7 +403,7 @@ async def found_by(
 
 MANY = 200
 """The maximum number of articles listed without a search of titles."""
-FOUND = 2000
+FOUND = 2_000
 """The maximum number of titles that a search finds, the newest; those with whole words are listed
 first."""
 

@@ -18,7 +18,16 @@ from textual.widget import Widget
 from wikitopics.session.analysis.areas import Atlas
 from wikitopics.session.records import ArticleRow, ShareHistory, TopicRow
 from wikitopics.session.wording import in_line
-from wikitopics.tui.atlas import ASPECT, SIGN, Direction, Label, Sheet, laid_out, middle, toward
+from wikitopics.tui.atlas import (
+    ASPECT,
+    SIGN_CELLS,
+    Direction,
+    Label,
+    Sheet,
+    laid_out,
+    middle,
+    toward,
+)
 from wikitopics.tui.background import run_in_background
 from wikitopics.tui.inks import Line, Lines, area_ink, name, tinted
 from wikitopics.tui.session_view import SessionView
@@ -56,7 +65,7 @@ def births(history: ShareHistory) -> NDArray[np.int64]:
     return np.ceil(shades * len(SIGNS) / most_shades).astype(np.int64)
 
 
-class Drawing(NamedTuple):
+class DrawnLabel(NamedTuple):
     """How a label is drawn."""
 
     label: Label
@@ -372,7 +381,7 @@ class TopicAtlas(Lines, can_focus=True):
         if self._session is not None and not self._session.topics_of(self._model):
             rows: list[Line] = [[(NO_TOPICS, "muted")], *([] for _ in range(height - 2))]
         elif self.sheet is not None and self.sheet.size == self._room:
-            in_row: list[list[Drawing]] = [[] for _ in range(height - 1)]
+            in_row: list[list[DrawnLabel]] = [[] for _ in range(height - 1)]
             for drawing in self._drawings(self.sheet):
                 label = drawing.label
                 for y in range(label.row, label.row + len(label.lines)):
@@ -382,7 +391,7 @@ class TopicAtlas(Lines, can_focus=True):
             rows = [[] for _ in range(height - 1)]
         return [*rows, [(f" {self.description}", "")]]
 
-    def _drawings(self, sheet: Sheet) -> list[Drawing]:
+    def _drawings(self, sheet: Sheet) -> list[DrawnLabel]:
         """How the labels are drawn now, from left to right; without those that are not born."""
         born = None
         if self._births is not None:
@@ -392,13 +401,13 @@ class TopicAtlas(Lines, can_focus=True):
         drawings = [self._drawing(label, born) for label in labels]
         return [drawing for drawing in drawings if drawing is not None]
 
-    def _drawing(self, label: Label, born: Collection[int] | None) -> Drawing | None:
+    def _drawing(self, label: Label, born: Collection[int] | None) -> DrawnLabel | None:
         """How a label is drawn; None for a topic not born yet. ``born``: the areas of which a topic
         has been born; None: all of them."""
         topic = label.topic
         if topic is None:
             is_shown = born is None or label.area in born
-            return Drawing(label, ink="", under="") if is_shown else None
+            return DrawnLabel(label, ink="", under="") if is_shown else None
         size = label.size
         ink = "muted" if size == 0 else ""
         glow = area_ink("glow", label.area)
@@ -408,20 +417,20 @@ class TopicAtlas(Lines, can_focus=True):
                 return None
             was_born = self._births[max(self._frame - NEWBORN, 0), topic] > 0
             if not was_born:
-                return Drawing(label, ink="", under=glow, size=size)
-            return Drawing(label, ink, under="", size=size)
+                return DrawnLabel(label, ink="", under=glow, size=size)
+            return DrawnLabel(label, ink, under="", size=size)
         if topic == self.chosen:
             under = "chosen" if self.has_focus else "cursor"
-            return Drawing(label, ink="strong", under=under, size=size)
+            return DrawnLabel(label, ink="strong", under=under, size=size)
         if self._sought:
             if topic in self._found:
-                return Drawing(label, ink="", under=glow, size=size)
-            return Drawing(label, ink="faint", under="", size=size)
+                return DrawnLabel(label, ink="", under=glow, size=size)
+            return DrawnLabel(label, ink="faint", under="", size=size)
         if topic in self.glowing:
-            return Drawing(label, ink="", under=glow, size=size)
-        return Drawing(label, ink, under="", size=size)
+            return DrawnLabel(label, ink="", under=glow, size=size)
+        return DrawnLabel(label, ink, under="", size=size)
 
-    def _row(self, sheet: Sheet, y: int, drawings: Iterable[Drawing]) -> Line:
+    def _row(self, sheet: Sheet, y: int, drawings: Iterable[DrawnLabel]) -> Line:
         signs = ASCII_SIGNS if self.ascii_only else SIGNS
         out: Line = []
         end = 0  # of what is drawn so far
@@ -434,7 +443,7 @@ class TopicAtlas(Lines, can_focus=True):
                 head = area_ink("head", label.area)
                 out.append((text, f"{ground}+{head}"))
                 continue
-            end += SIGN
+            end += SIGN_CELLS
             sign = signs[size] if y == label.row else " "
             sign_ink = ink if under else area_ink("area", label.area)
             out.append((f"{sign} ", f"{ground}+{sign_ink}"))

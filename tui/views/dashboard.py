@@ -14,7 +14,7 @@ from wikitopics.session.metrics import Metric
 from wikitopics.session.records import ArticleRow, TopicRow
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.wording import in_line
-from wikitopics.tui.chart import Chart, Picture, Scale
+from wikitopics.tui.chart import Chart, Scale, StillChart
 from wikitopics.tui.curves import X_KINDS, drawing, measurement_caption, title, warning
 from wikitopics.tui.flow import flow_lines
 from wikitopics.tui.inks import Lines, marks_of, name
@@ -30,11 +30,11 @@ from wikitopics.tui.views.view import A_TOPIC, FAR, View, next_choice
 
 # Small charts beside the large one: the models' other metrics at a glance.
 
-MOST = 4
+MOST_CHARTS = 4
 """The maximum number of charts: narrower ones would be unreadable."""
 
 
-class SmallChart(Picture):
+class SmallChart(StillChart):
     """The curves of one metric; a click moves it to the large chart."""
 
     named = False
@@ -51,7 +51,7 @@ class SmallCharts(Container):
     DEFAULT_CLASSES = "-empty"
 
     def compose(self) -> ComposeResult:
-        for _ in range(MOST):
+        for _ in range(MOST_CHARTS):
             yield SmallChart()
 
     def show(self, session: SessionView, choice: Choice, x_kind: str, like: Chart) -> None:
@@ -60,7 +60,7 @@ class SmallCharts(Container):
         window = None
         if drawn is not None and drawn.cut is not None:
             window = (drawn.x_axis.low, drawn.x_axis.high)
-        metrics = _measured_besides(session, choice)[:MOST]
+        metrics = _measured_besides(session, choice)[:MOST_CHARTS]
         self.set_class(not metrics, "-empty")
         for index, chart in enumerate(self.query(SmallChart)):
             chart.display = index < len(metrics)

@@ -28,7 +28,7 @@ from wikitopics.tui.views.view import A_TOPIC, FAR, View
 # stay much the same while their words develop.
 
 SHADES = "·░░▒▒▓▓█"
-INKS = ("faint", "spark", "accent", "spark", "accent", "spark", "accent", "accent")
+SHADE_INKS = ("faint", "spark", "accent", "spark", "accent", "spark", "accent", "accent")
 ASCII_SHADES = ".:-=+*#@"
 """Shades from nothing to the largest size in the newest snapshot, each as a sign and an ink."""
 NOTHING = 0.01
@@ -262,7 +262,7 @@ class Heatmap(RowList[TopicRow]):
 
     def _shaded(self, shades: Sequence[int]) -> Line:
         signs = ASCII_SHADES if self.ascii_only else SHADES
-        return [(signs[shade] * len([*same]), INKS[shade]) for shade, same in groupby(shades)]
+        return [(signs[shade] * len([*same]), SHADE_INKS[shade]) for shade, same in groupby(shades)]
 
 
 class Emergence(View):

@@ -20,12 +20,12 @@ from wikitopics.session.paths import command
 from wikitopics.session.records import Status
 from wikitopics.tui.background import run_in_background
 from wikitopics.tui.bars import condition, source_words
-from wikitopics.tui.chart import Picture
+from wikitopics.tui.chart import StillChart
 from wikitopics.tui.curves import X_KINDS, drawing, measurement_caption, title
-from wikitopics.tui.follow import MOST, Follower
+from wikitopics.tui.follow import MOST_COMPARED, Follower
 from wikitopics.tui.inks import Line, Part, name, sorting
 from wikitopics.tui.lists import RowList
-from wikitopics.tui.questions import Ask
+from wikitopics.tui.questions import Question
 from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import bindings, is_refused, write_action
 from wikitopics.tui.text import age, count, cut, measured, padded, plural, squeezed, visible
@@ -200,11 +200,11 @@ class Sessions(View):
     def compose(self) -> ComposeResult:
         yield SessionList(id="sessions")
         with Container(id="session"):
-            yield Picture(id="session-curve")
+            yield StillChart(id="session-curve")
             yield TopicList(id="session-topics", disabled=True)  # only to be seen
 
     def on_mount(self) -> None:
-        self.query_one(Picture).fit_y = True
+        self.query_one(StillChart).fit_y = True
 
     def draw(self, session: SessionView) -> None:
         here = Path(session.status.session)
@@ -258,7 +258,7 @@ class Sessions(View):
         finally:
             follower.close()
         self.add_class("-known")
-        curve = self.query_one(Picture)
+        curve = self.query_one(StillChart)
         curve.drawing = drawing(session, choice, X_KINDS[0])
         curve.redraw()
         curve_title = f"{row.name} · {title(session, choice, X_KINDS[0])}"
@@ -287,9 +287,9 @@ class Sessions(View):
             self.app.notify(words, severity="warning")
         elif isinstance(row.status, str):
             self.app.notify(row.status, severity="warning")
-        elif len(marked) >= MOST:
+        elif len(marked) >= MOST_COMPARED:
             self.app.notify(
-                f"{MOST} sessions are already marked: x removes a mark", severity="warning"
+                f"{MOST_COMPARED} sessions are already marked: x removes a mark", severity="warning"
             )
         else:
             marked.append(row.path)
@@ -331,7 +331,7 @@ class Sessions(View):
             if answer == "delete":
                 run_in_background(self, delete, "delete", exclusive=False)
 
-        self.app.push_screen(Ask("Delete a session", words, answers), answered)
+        self.app.push_screen(Question("Delete a session", words, answers), answered)
 
     def copied(self) -> str:
         row = self.query_one(SessionList).current

@@ -17,8 +17,8 @@ from wikitopics.tui.sky import (
     MOVING,
     SIGN,
     Counts,
-    Frame,
     Overlay,
+    SkyFrame,
     Written,
     cells_of,
     drawn,
@@ -61,7 +61,7 @@ class SkyCanvas(Drawn):
     _timer: Timer | None = None
     _counts: Counts | None = None
     _strips: Sequence[Strip] = ()
-    _drawn_before: Frame | None = None
+    _drawn_before: SkyFrame | None = None
     _line: Strip | None = None
     """The line that describes an article."""
 

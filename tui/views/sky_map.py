@@ -36,14 +36,12 @@ from wikitopics.tui.sky_texts import (
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import cut, nearness, plural, visible
 from wikitopics.tui.topic_order import matching
-from wikitopics.tui.views.articles import MANY, found_by, topic_parts, topics_of
+from wikitopics.tui.views.articles import FOUND, MANY, found_by, topic_parts, topics_of
 from wikitopics.tui.views.sky_canvas import AREAS, SkyCanvas
 from wikitopics.tui.views.view import View
 
 OTHER = AREAS - 1
 """What the topics of no area are counted as."""
-FOUND = 2_000
-"""The maximum number of titles that a search finds, the newest."""
 FEW_FOUND = 40
 """If no more have been found, their titles are written, however many articles are in sight."""
 CELLS_FOR_TOPICS = 4_000
@@ -87,7 +85,7 @@ class SkyMap(SkyCanvas, can_focus=True):
     _is_complete = False
     """Whether all articles that have been read were on the map."""
     card: ArticleRow | None = None
-    """The same article, once it has been read."""
+    """The article under the cursor, once it has been read."""
     _view: View | None = None
     _session: SessionView | None = None
     _model = ""

@@ -171,9 +171,9 @@ def open_screen(session: str, settings: dict[str, Any]) -> int:
         # Its texts are gone with the program: a trainer would only fail.
         return show(path, notify=notify, says=MADE_IN_PYTHON)
     if contact_missing(path, request):
-        from wikitopics.tui.questions import ask
+        from wikitopics.tui.questions import ask_contact
 
-        answer = ask()  # which also saves the contact
+        answer = ask_contact()  # which also saves the contact
         if answer == "demo":
             return open_demo(DEMO_SESSION, notify)
         if answer != "saved":
