@@ -140,9 +140,10 @@ def ticks(
 
 def _time_ticks(axis: Axis, most: int) -> list[float]:
     if axis.log:
-        choices = [[time for time in times if axis.holds(time)] for times in EVEN_TIMES]
-        few_enough = [choice for choice in choices if len(choice) <= most]
-        times = few_enough[0] if few_enough else choices[-1]
+        for choice in EVEN_TIMES:
+            times = [time for time in choice if axis.holds(time)]
+            if len(times) <= most:
+                break
         if len(times) > 2:
             return times[-most:]
         # A short stretch looks linear.

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.strip import Strip
@@ -15,7 +14,7 @@ from textual.widgets import Input
 
 from wikitopics.session.records import Status
 from wikitopics.session.sources import kind_named, singular, unit_noun
-from wikitopics.tui.inks import Clickable, Drawn, Line, Part
+from wikitopics.tui.inks import Clickable, Drawn, Line, Part, line_cells
 from wikitopics.tui.session_view import Replay
 from wikitopics.tui.terminal import bindings, table
 from wikitopics.tui.text import age, clock, count, limited, share, squeezed, visible
@@ -247,7 +246,7 @@ def _replayed(replay: Replay, status: Status) -> list[Piece]:
 def fitted(pieces: Sequence[Piece], width: int) -> Line:
     """The pieces, two spaces apart, the highest ranks dropped until the rest fit ``width``."""
     rest = list(pieces)
-    while sum(2 + sum(cell_len(text) for text, _ in parts) for _, parts in rest) > width:
+    while sum(2 + line_cells(parts) for _, parts in rest) > width:
         worst = max(rank for rank, _ in rest)
         if worst == 0:
             break

@@ -12,7 +12,7 @@ from textual.geometry import Offset
 from textual.message import Message
 
 from wikitopics.tui.dots import runs, sample
-from wikitopics.tui.inks import SERIES, Line, Lines
+from wikitopics.tui.inks import SERIES, Line, Lines, line_cells
 from wikitopics.tui.plot import Drawing, Frame, Plot, Series, plot, ticks_below, words_in
 from wikitopics.tui.text import folded, squeezed
 
@@ -136,7 +136,7 @@ class StillChart(Lines):
         width, height = self.size
         width -= self.left + 1
         height -= 3 if self._headed else 2
-        label_widths = [sum(cell_len(text) for text, _ in label) for _, label in self._end_labels()]
+        label_widths = [line_cells(label) for _, label in self._end_labels()]
         right = max(label_widths, default=0) + 1
         if right < self.size.width // 2:
             width -= right

@@ -7,7 +7,6 @@ from itertools import dropwhile
 from pathlib import Path
 
 import numpy as np
-from rich.cells import cell_len
 from rich.filesize import decimal
 
 from wikitopics.session.escapes import visible
@@ -17,7 +16,7 @@ from wikitopics.session.records import Flow, Status
 from wikitopics.session.sources import kind_named, noun, singular, unit_noun
 from wikitopics.session.wording import age, starting_over
 from wikitopics.tui.bars import progress, share_of
-from wikitopics.tui.inks import Line, Part
+from wikitopics.tui.inks import Line, Part, line_cells
 from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.text import bar, clock, count, folded, plural, short, spark
 
@@ -263,7 +262,7 @@ def packed(facts: Sequence[Line], width: int, most: int = 99) -> list[Line]:
     lines: list[Line] = []
     room = 0
     for fact in facts:
-        cells = 2 + sum(cell_len(text) for text, _ in fact)
+        cells = 2 + line_cells(fact)
         if lines and cells <= room:
             lines[-1] += [("  ", ""), *fact]
             room -= cells

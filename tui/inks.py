@@ -270,6 +270,11 @@ class Drawn(Widget):
 Line = list[Part]
 
 
+def line_cells(line: Line) -> int:
+    """The number of terminal cells that a line takes."""
+    return sum(cell_len(text) for text, _ in line)
+
+
 def marked(text: str, spans: Sequence[tuple[int, int]]) -> Line:
     """``text``, with these parts of it in colour."""
     line: Line = []

@@ -8,10 +8,10 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby, takewhile
 
-from rich.cells import cell_len, chop_cells
+from rich.cells import chop_cells
 
 from wikitopics.session.analysis.painted import PaintedText, PaintedWord
-from wikitopics.tui.inks import Line
+from wikitopics.tui.inks import Line, line_cells
 from wikitopics.tui.text import visible
 
 LIKELY = 0.5
@@ -22,10 +22,11 @@ def topic_inks(painted: PaintedText | None, *, coloured: bool) -> dict[int, str]
     """The ink of each of the text's topics that has a colour of its own."""
     if painted is None:
         return {}
-    return {
-        topic.topic: f"area{topic.colour}+brush{rank}" if coloured else f"brush{rank}"
-        for rank, topic in enumerate(painted.key)
-    }
+    inks = {}
+    for rank, topic in enumerate(painted.key):
+        brush = f"brush{rank}"
+        inks[topic.topic] = f"area{topic.colour}+{brush}" if coloured else brush
+    return inks
 
 
 def word_ink(word: PaintedWord, inks: Mapping[int, str]) -> str:
@@ -81,7 +82,7 @@ def painted_lines(painted: PaintedText, inks: Mapping[int, str], width: int) -> 
     room = 0  # in the last line
     for run in re.finditer(r"\S+", painted.text):
         for line in _chopped(run[0], ink_at[run.start() : run.end()], width):
-            cells = sum(cell_len(text) for text, _ in line)
+            cells = line_cells(line)
             if lines and cells < room:
                 lines[-1] += [(" ", ""), *line]
                 room -= 1 + cells

@@ -100,7 +100,9 @@ class Counts:
             block = slice(start, start + BLOCK * every, every)
             rows, columns, is_in = dots_of(found.places[block], window, size)
             topics = found.topics[block]
-            areas = of_topic.take(topics if is_in is None else topics[is_in])
+            if is_in is not None:
+                topics = topics[is_in]
+            areas = of_topic.take(topics)
             end = done + len(rows)
             dot_keys[done:end] = rows * (ACROSS * width) + columns
             area_keys[done:end] = _cells(rows, columns, width) * area_count + areas
@@ -122,7 +124,8 @@ class Counts:
         """Count new articles, of these areas, without counting the others again."""
         width, _ = self.size
         rows, columns, is_in = dots_of(places, self.window, self.size)
-        areas = areas if is_in is None else areas[is_in]
+        if is_in is not None:
+            areas = areas[is_in]
         np.add.at(self.dots, (rows, columns), 1)
         np.add.at(self.areas, (_cells(rows, columns, width), areas), 1)
 
@@ -234,7 +237,8 @@ def drawn(
             owners[cells] = owner
     if overlay.chosen is not None:
         cells, _ = _lone_dots(np.array([overlay.chosen], np.uint16), counts)
-        codes[cells] = ord(ASCII_SIGN if ascii_only else SIGN)
+        sign = ASCII_SIGN if ascii_only else SIGN
+        codes[cells] = ord(sign)
         owners[cells] = _CHOSEN
     return SkyPicture(
         codes.reshape(height, width),

@@ -221,9 +221,10 @@ def toward(
     sign = 1.0 if direction in ("right", "up") else -1.0
 
     def ways(right: Floats, up: Floats) -> tuple[Floats, Floats]:
-        ahead = sign * (right if is_across else up)
-        aside = np.abs(up if is_across else right)
-        return ahead, aside
+        """How far ahead, and how far aside."""
+        if is_across:
+            return sign * right, np.abs(up)
+        return sign * up, np.abs(right)
 
     def straight(right: Floats, up: Floats) -> Floats:
         ahead, aside = ways(right, up)

@@ -342,10 +342,11 @@ class PlainSigns(LineFilter):
     )
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        utf8 = speaks_utf8()
         texts = [segment.text.translate(self.SIGNS) for segment in segments]
+        if not speaks_utf8():
+            texts = [in_ascii(text) for text in texts]
         return [
-            Segment(text if utf8 else in_ascii(text), segment.style, segment.control)
+            Segment(text, segment.style, segment.control)
             for text, segment in zip(texts, segments, strict=True)
         ]
 

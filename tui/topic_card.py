@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from wikitopics.session.records import ArticleRow, TopicRow
 from wikitopics.session.storage.typical import typicality
 from wikitopics.session.wording import APART, TITLES, found_sign, titles_shown
-from wikitopics.tui.inks import Line, Lines, Marks, linked, marks_of, name
+from wikitopics.tui.inks import Line, Lines, Marks, line_cells, linked, marks_of, name
 from wikitopics.tui.session_view import Choice, SessionView
 from wikitopics.tui.text import (
     bar,
@@ -143,7 +143,7 @@ class TopicCard(Lines):
             # Two blanks and the trend come after the name, and a blank at the end.
             name = cut(visible(area.name), max(width - used - TREND - 3, LEAST))
             out += [(number, "muted"), (f"{name}  ", "")]
-        room = width - 1 - sum(cell_len(text) for text, _ in out)
+        room = width - 1 - line_cells(out)
         trend = spark(row.trend, max(room, 0), ascii_only=self.ascii_only, least=NOISE)
         return [*out, (trend, self._marks.ink(row.topic))]
 

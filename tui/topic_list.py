@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from wikitopics.session.analysis.areas import Area
 from wikitopics.session.records import TopicRow
 from wikitopics.session.wording import APART, found_sign, word_separator
-from wikitopics.tui.inks import NO_MARKS, Line, Part, marks_of, sorting
+from wikitopics.tui.inks import NO_MARKS, Line, Part, line_cells, marks_of, sorting
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.session_view import Choice, SessionView
 from wikitopics.tui.text import count, cut, fitting, padded, plural, share, spark, visible
@@ -214,12 +214,13 @@ class TopicList(RowList[Row]):
         # A dot takes two cells, of which the column of shares gives up one (`_numbers`): only one
         # more comes before "share" here.
         number = "   # " if self._marks.coloured else "   #"
+        signs = "  " if self._has_signs else ""
         line = [
             head(number, "number"),
             head(" share", "share"),
             ("  ", "header"),
             head(change, "change", cells),
-            ("  " if self._has_signs else "", "header"),
+            (signs, "header"),
             head("name", "name"),
             (" and other words", "header"),
         ]
@@ -255,7 +256,7 @@ class TopicList(RowList[Row]):
         words = words_of(row, room - cell_len(name), beside=row.name, hits=hits)
         line = [*start, (name, ""), *words]
         if title_cells:
-            used = sum(cell_len(text) for text, _ in line)
+            used = line_cells(line)
             blank = " " * (width - title_cells - used)
             titles = fitting(self._titles.get(row.topic, ()), title_cells, APART)
             line.append((blank + APART.join(titles), "muted"))

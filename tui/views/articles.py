@@ -504,7 +504,8 @@ class Articles(View):
         sought, found = await found_by(self, session, model, MANY)
         there = {row.seq for row in rows}
         more = [row for row in found if row.seq not in there and session.seen_by_now(row)]
-        return [*rows, *more], None if sought is None else sought.spans, len(more)
+        spans = None if sought is None else sought.spans
+        return [*rows, *more], spans, len(more)
 
     def chosen_article(self) -> ArticleRow | None:
         return self.query_one(ArticleList).current if self.is_mounted else None

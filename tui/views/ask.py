@@ -55,9 +55,11 @@ class Mix(RowList[Row]):
         _, largest_part, _, _ = self.rows[0]
         room = width // 8
         drawn = bar(part / largest_part, room, ascii_only=self.ascii_only).ljust(room)
-        has_dot = len(label) > 1
-        ink = label[0][1].partition("+")[0] if has_dot else "muted"
         *dot, (cell, label_ink) = topic_cell(label, width // 3)
+        ink = "muted"
+        if dot:
+            ((_, dot_ink),) = dot
+            ink, _, _ = dot_ink.partition("+")
         assert isinstance(cell, Clickable)
         shown = Clickable(cell.rstrip(), action=cell.action)
         return [
@@ -173,7 +175,8 @@ class AskView(View):
         self.set_class(not sky.lack, "-placed")
         if self._has_room_for_map:
             article = self.trail[-1]
-            sky.choose(None if article is None else article.seq)
+            seq = None if article is None else article.seq
+            sky.choose(seq)
             sky.show_map(self, session)
         question = self.trail[-1] or self._field.text
         if not self.query_one(Mix).empty:
@@ -260,7 +263,8 @@ class AskView(View):
         for topic, part, words in answer.topics:
             label = topic_parts(session, model, (topic, part), marks, weighed=True)
             if topic in inks:
-                label = [label[0], *((text, inks[topic]) for text, _ in label[1:])]
+                weighed, *others = label
+                label = [weighed, *((text, inks[topic]) for text, _ in others)]
             mix_rows.append((topic, part, label, in_line(words)))
         mix.show(mix_rows, anew=True)
 
@@ -282,7 +286,8 @@ class AskView(View):
             span += "; 1: the same, 0: like any other"
         if sought is not None:
             title = f"{session.noun.capitalize()} by its words and topics"
-            span = span and "those with all the words in their title first"
+            if likeness:
+                span = "those with all the words in their title first"
         name(listed, title, span)
         self.refresh_bindings()
 

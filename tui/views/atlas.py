@@ -472,11 +472,15 @@ def _stretch(upper: int, lower: int, width: int) -> tuple[str, str]:
     """Ground without a label, and its ink: land of these areas in the upper and the lower half of
     the row, -1 for none."""
     if upper == lower:
-        return " " * width, area_ink("tint", upper) if upper >= 0 else ""
+        land = area_ink("tint", upper) if upper >= 0 else ""
+        return " " * width, land
     if upper < 0:
         return "▄" * width, area_ink("coast", lower)
     over = area_ink("coast", upper)
-    return "▀" * width, over if lower < 0 else f"{area_ink('tint', lower)}+{over}"
+    if lower >= 0:
+        below = area_ink("tint", lower)
+        over = f"{below}+{over}"
+    return "▀" * width, over
 
 
 class Maps(Container):

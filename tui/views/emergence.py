@@ -6,13 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 
 from wikitopics.session.records import ShareHistory, TopicRow
 from wikitopics.tui.axes import Axis, Floats, scaled, ticks
-from wikitopics.tui.inks import Line, name, sorting
+from wikitopics.tui.inks import Line, line_cells, name, sorting
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import bindings
@@ -233,7 +232,7 @@ class Heatmap(RowList[TopicRow]):
         if not words:
             first = words_of(row, name - 1, beside=row.name, hits=self._hits(row))[:1]
             hit = [(text, ink) for text, ink in first if ink == "accent"]
-        hit_cells = sum(cell_len(text) for text, _ in hit)
+        hit_cells = line_cells(hit)
         out += [(padded(row.name, max(name - 1 - hit_cells, 0)) + " ", ""), *hit]
         if self._history is None:
             return out

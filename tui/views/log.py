@@ -181,9 +181,12 @@ class Spotlight(Folded[Spot]):
     empty = " what stands out among the articles will appear here"
 
     def show_spot(self, spot: Spot | None) -> None:
-        self.show_items(() if spot is None else (spot,))
-        heading = f" · {spot.heading}" if spot is not None else ""
-        name(self, f"Spotlight{heading}")
+        if spot is None:
+            self.show_items(())
+            name(self, "Spotlight")
+        else:
+            self.show_items((spot,))
+            name(self, f"Spotlight · {spot.heading}")
 
     def fold(self, item: Spot, width: int) -> list[Line]:
         lines: list[Line] = []

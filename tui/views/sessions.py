@@ -23,7 +23,7 @@ from wikitopics.tui.bars import condition, source_words
 from wikitopics.tui.chart import StillChart
 from wikitopics.tui.curves import X_KINDS, drawing, measurement_caption, title
 from wikitopics.tui.follow import MOST_COMPARED, Follower
-from wikitopics.tui.inks import Line, Part, name, sorting
+from wikitopics.tui.inks import Line, Part, line_cells, name, sorting
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.questions import Question
 from wikitopics.tui.session_view import SessionView
@@ -102,9 +102,7 @@ class SessionList(RowList[SessionRow]):
         tails = [_tail(row.status) for row in rows]
         self._longest_name = max((cell_len(visible(row.name)) for row in rows), default=0)
         self._longest_source = max((cell_len(row.source) for row in rows), default=0)
-        self._longest_tail = max(
-            (sum(cell_len(text) for text, _ in tail) for tail in tails), default=0
-        )
+        self._longest_tail = max((line_cells(tail) for tail in tails), default=0)
         is_first = not self.rows
         super().show(rows, anew=anew)
         if is_first and rows:

@@ -148,7 +148,8 @@ class SkyCanvas(Drawn):
         if place is not None:
             x, y = place
             middle = (x / UNITS, y / UNITS)
-        self._move_to(target.enlarged(ZOOM if into else 1 / ZOOM, middle))
+        factor = ZOOM if into else 1 / ZOOM
+        self._move_to(target.enlarged(factor, middle))
 
     def _nearest_to_middle(self) -> tuple[int, int] | None:
         """The place of the article nearest to the middle, so that zooming in does not end where
@@ -309,7 +310,8 @@ class SkyCanvas(Drawn):
                 size = self._room
                 counts = self._drift.counts(now, self._area_of, AREAS, self.window, size)
             else:
-                counts = self._count(sky, MOVING if self._way is not None else None)
+                most = MOVING if self._way is not None else None
+                counts = self._count(sky, most)
             self._counts = counts
         return counts
 

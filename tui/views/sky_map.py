@@ -490,7 +490,8 @@ class SkyMap(SkyCanvas, can_focus=True):
             self.action_reset()
         by_title = sky.find(self._found_articles).tolist()
         if self.chosen is None or not len(np.intersect1d(sky.find([self.chosen]), self._found)):
-            self._go_to(by_title[0] if by_title else int(self._found[0]))
+            best = by_title[0] if by_title else int(self._found[0])
+            self._go_to(best)
 
     def show_topic(self, topic: int | None) -> None:
         """Light up the articles that are most about this topic for a while."""
