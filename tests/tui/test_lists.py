@@ -7,8 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from rich.cells import cell_len
-from textual import events
-from textual.command import CommandList, CommandPalette
 from textual.widgets import Input
 
 from tests.tui import canned, seeing
@@ -16,7 +14,6 @@ from tests.tui.standins import topic
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.inks import Clickable, Drawn
 from wikitopics.tui.lists import RowList
-from wikitopics.tui.palette import COMMAND, TITLE, fitness, fitness_of_title, is_scattered
 from wikitopics.tui.questions import Rename
 from wikitopics.tui.text import nearness, visible
 from wikitopics.tui.topic_list import ROOM_FOR_TITLES, TopicList
@@ -191,24 +188,6 @@ async def test_a_session_s_name_has_the_room_there_is(shown, live, home):
             assert line.count("ago") == 1
         await pilot.resize_terminal(40, 24)
         await seeing.until(pilot, "a-night-wi…-and-a-dump")
-
-
-async def test_keys_typed_while_a_view_or_the_line_to_find_opens_are_not_lost(shown, live):
-    async with shown(live, size=(100, 30), words="film, actor") as (app, pilot):
-        for view, rows in (("2", "#all-topics"), ("1", "#topics")):
-            for key in (view, "down", "down"):  # at once, as a terminal sends what was typed ahead
-                app.post_message(events.Key(key, None))
-            async with asyncio.timeout(60):
-                while not any(
-                    listed.cursor >= 2 for listed in app.screen.query(rows).results(RowList)
-                ):
-                    await pilot.pause(0.05)
-        theme = app.theme
-        app.post_message(events.Key("slash", "/"))
-        for letter in "talk":  # at once, as when it is pasted
-            app.post_message(events.Key(letter, letter))
-        await seeing.until(pilot, "Topics with “talk”")
-        assert app.theme == theme, "t is a key of its own elsewhere"
 
 
 async def test_a_search_without_a_hit_and_the_cell_under_the_cursor_are_told(shown, live):
@@ -489,62 +468,3 @@ async def test_topics_fold_into_areas_around_the_chosen_one(shown, live):
         assert len(listed.rows) == len(groups) + listed.current.topic_count + len(unused)
         await pilot.press("b")
         assert len(listed.rows) == 50
-
-
-async def test_the_palette_finds_topics_and_titles(shown, live):
-    async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
-        await seeing.in_front(pilot, CommandPalette, "ctrl+p")
-        await seeing.press(pilot, *"cephe", shows="Cepheid variable")
-        await pilot.press("escape")
-        await seeing.until_true(lambda: app.screen is app.main)
-        await seeing.in_front(pilot, CommandPalette, "ctrl+p")
-        await seeing.press(pilot, *"galax", shows="planet, galaxy, sun")
-
-
-@pytest.mark.parametrize(
-    "typed", ["log", "the", "ma", "save", "#12", "7", "Change the theme: dark, light and others"]
-)
-async def test_the_palette_puts_what_was_typed_as_it_stands_first(shown, live, typed):
-    """Whole words first, then beginnings, then letters in a row; scattered letters last."""
-    async with shown(live, size=(120, 40), words="film, actor") as (app, pilot):
-        await seeing.in_front(pilot, CommandPalette, "ctrl+p")
-        app.screen.query_one(Input).value = typed
-        found = app.screen.query_one(CommandList)
-        await seeing.until_true(
-            lambda: (
-                found.option_count and typed.casefold() in str(found.options[0].prompt).casefold()
-            )
-        )
-        await pilot.pause(0.5)
-        texts = [str(option.hit.text) for option in found.options]
-        scores = [option.hit.score for option in found.options]
-        assert scores == sorted(scores, reverse=True)
-        contiguous = [typed.casefold() in str(option.prompt).casefold() for option in found.options]
-        assert contiguous == sorted(contiguous, reverse=True), texts  # the contiguous ones first
-        assert contiguous[0]
-
-
-def test_letters_in_a_row_outdo_scattered_ones():
-    assert (
-        fitness("Save", "save")
-        > fitness("save", "Save the session")
-        > fitness("sav", "Save the session")
-    )
-    assert (
-        fitness("sav", "Save the session")
-        > fitness("ave", "Save the session")
-        > fitness("svs", "Save the session")
-    )
-    assert is_scattered("svs", "Save the session")
-    assert not is_scattered("sss!", "Save the session")
-
-
-def test_commands_and_topics_outdo_long_titles_with_the_same_word():
-    assert (
-        fitness("top", "Open Topics") + COMMAND
-        > fitness_of_title("top", "List of Top 25 singles") + TITLE
-    )
-    assert fitness_of_title("top", "Top") > fitness("top", "Open Topics") + COMMAND
-    assert fitness_of_title("ingle", "List of Top 25 singles") == fitness(
-        "ingle", "List of Top 25 singles"
-    )

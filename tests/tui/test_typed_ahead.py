@@ -13,6 +13,7 @@ from tests.tui.standins import Process
 from tests.tui.test_every_view import KEYS, is_open
 from wikitopics.tui.app import Wikitopics
 from wikitopics.tui.follow import Watch
+from wikitopics.tui.lists import RowList
 from wikitopics.tui.main_screen import Main
 from wikitopics.tui.questions import EVERY, Starting
 from wikitopics.tui.terminal import keymap
@@ -235,3 +236,21 @@ async def test_every_key_and_command_while_there_is_no_session_yet(shown, tmp_pa
                 while len(app.screen_stack) > 1 and not isinstance(app.screen, Starting):
                     await pilot.press("escape")
                 assert isinstance(app.screen, Starting), command.title
+
+
+async def test_keys_typed_while_a_view_or_the_line_to_find_opens_are_not_lost(shown, live):
+    async with shown(live, size=(100, 30), words="film, actor") as (app, pilot):
+        for view, rows in (("2", "#all-topics"), ("1", "#topics")):
+            for key in (view, "down", "down"):  # at once, as a terminal sends what was typed ahead
+                app.post_message(events.Key(key, None))
+            async with asyncio.timeout(60):
+                while not any(
+                    listed.cursor >= 2 for listed in app.screen.query(rows).results(RowList)
+                ):
+                    await pilot.pause(0.05)
+        theme = app.theme
+        app.post_message(events.Key("slash", "/"))
+        for letter in "talk":  # at once, as when it is pasted
+            app.post_message(events.Key(letter, letter))
+        await seeing.until(pilot, "Topics with “talk”")
+        assert app.theme == theme, "t is a key of its own elsewhere"
