@@ -1,7 +1,8 @@
 """A browser to look at reports with."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -47,3 +48,20 @@ def browser(chromium: Any) -> Any:
     """The browser, with nothing in its log of what another test has shown in it."""
     chromium.get_log("browser")
     return chromium
+
+
+def show(browser: Any, folder: Path, text: str, width: int, features: Mapping[str, str]) -> None:
+    """Show a page, written into this folder, in a window so wide and with these media features."""
+    (folder / "page.html").write_text(text, encoding="utf-8")
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    told = [{"name": name, "value": value} for name, value in features.items()]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": told})
+    browser.get((folder / "page.html").as_uri())
+
+
+def wait(browser: Any, condition: Callable[[], Any]) -> None:
+    """Return once this holds."""
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    WebDriverWait(browser, 30).until(lambda _: condition())

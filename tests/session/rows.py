@@ -63,6 +63,12 @@ def sql(path, statement, *parameters):
         return db.execute(statement, parameters).fetchall()
 
 
+def alter(session, *statements):
+    """Have another program run these statements on the file of a session that is open."""
+    for statement in statements:
+        sql(session.path, statement)
+
+
 def row(value=0.0):
     """A row of the table of models."""
     scalars, arrays = pack_state({"kind": "lda", "a": np.full((2, 3), value)})

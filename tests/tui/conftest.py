@@ -16,7 +16,6 @@ from tests.tui.standins import start_nothing
 from tests.tui.terminals import Terminal
 from wikitopics.session.control import Trainers
 from wikitopics.tui.app import Wikitopics
-from wikitopics.tui.new_session import NewSession
 from wikitopics.tui.terminal import Preferences
 
 
@@ -174,21 +173,6 @@ def shown(open_app: Callable[..., Wikitopics]) -> Callable[..., Any]:
             yield app, pilot
 
     return running
-
-
-@pytest.fixture
-def dialog(shown: Callable[..., Any], live: Path, home: Path) -> Callable[..., Any]:
-    """Opens the app at the dialog for a new session: ``async with dialog(launch) as (app,
-    pilot)``."""
-    home.mkdir()
-
-    @contextlib.asynccontextmanager
-    async def opened(launch, size=(80, 24)):
-        async with shown(live, launch=launch, size=size, words="LIVE") as (app, pilot):
-            await seeing.in_front(pilot, NewSession, "6", "n")
-            yield app, pilot
-
-    return opened
 
 
 @pytest.fixture

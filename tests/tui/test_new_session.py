@@ -1,5 +1,6 @@
 """A new session: its form, what is said of wrong fields, and the contact that it asks for."""
 
+import contextlib
 import re
 from pathlib import Path
 
@@ -93,6 +94,20 @@ def test_a_form_says_nothing_of_the_command_line():
     for option in (*described, *OWN_FIELDS, TOPICS):
         if option.label:
             assert not re.search("--|`|several times", option.help), option.name
+
+
+@pytest.fixture
+def dialog(shown, live, home):
+    """Opens the app at the form: ``async with dialog(launch) as (app, pilot)``."""
+    home.mkdir()
+
+    @contextlib.asynccontextmanager
+    async def opened(launch, size=(80, 24)):
+        async with shown(live, launch=launch, size=size, words="LIVE") as (app, pilot):
+            await seeing.in_front(pilot, NewSession, "6", "n")
+            yield app, pilot
+
+    return opened
 
 
 @pytest.mark.parametrize("source", ["api", "texts"])

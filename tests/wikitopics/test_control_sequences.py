@@ -3,7 +3,6 @@ commands print and ask, nor in Python's reprs, warnings and exceptions."""
 
 import contextlib
 import json
-import re
 import shutil
 import warnings
 from io import StringIO
@@ -12,11 +11,11 @@ import click
 import pytest
 
 import wikitopics as wt
+from tests.commands import ACTS
 from tests.session.rows import sql
 from wikitopics.session.storage.reader import SessionReader
 
 ESC = "\x1b]0;owned\x07\x1b[2J\u202e\x9b31m"
-ACTS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 @pytest.fixture

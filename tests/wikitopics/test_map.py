@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import wikitopics as wt
+from tests.browsers import wait
 from tests.wikitopics.in_python.learning import learn
 from wikitopics.session.analysis.report.map_page import SCALE
 
@@ -212,14 +213,12 @@ def test_an_unknown_model_and_a_session_without_a_map_are_refused(notes, corpus,
 
 @pytest.mark.interop
 def test_a_browser_shows_the_map_within_another_page(browser, tmp_path, notes):
-    from selenium.webdriver.support.wait import WebDriverWait
-
     page = f"<!doctype html><h1>A notebook</h1>{notes.map()._repr_html_()}"
     (tmp_path / "notebook.html").write_text(page, encoding="utf-8")
     browser.get((tmp_path / "notebook.html").as_uri())
     browser.switch_to.frame(browser.find_element("tag name", "iframe"))
     drawn = "return performance.getEntriesByName('drawn').length"
-    WebDriverWait(browser, 30).until(lambda _: browser.execute_script(drawn))
+    wait(browser, lambda: browser.execute_script(drawn))
     wheel = """
     const how = { deltaY: -240, cancelable: true };
     document.querySelector("canvas").dispatchEvent(new WheelEvent("wheel", how));

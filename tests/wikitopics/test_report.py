@@ -1,17 +1,16 @@
 """`wikitopics report`: the page itself, as a parser and as a browser see it."""
 
-import base64
-import hashlib
 import itertools
 import json
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
+from tests.browsers import show, wait
 from tests.colours import DEFICIENCIES, apart, contrast
+from tests.html_pages import Seen, hash_of
 from tests.maps import grouped, with_topics
 from tests.session.rows import sql
 from wikitopics.session.analysis.areas import Area, Branch
@@ -36,37 +35,6 @@ HOSTILE = (
     "a\x1b[31m\x00\u202egnp.exe\u2028",
     "{{ 7 * 7 }} $\\frac{1}{2}$ &amp; \"quoted' ",
 )
-VOID = {"meta", "link", "input", "br", "path"}
-
-
-class Seen(HTMLParser):
-    """What a browser would make of it."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.tags = []
-        self.open = []
-        self.texts = {}
-        self.feed(text)
-        assert not self.open, self.open
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        if tag not in VOID:
-            assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if self.open:
-            self.texts.setdefault(self.open[-1], []).append(data)
-
-    def all(self, name, *tags):
-        return [
-            attrs[name] for tag, attrs in self.tags if name in attrs and (not tags or tag in tags)
-        ]
 
 
 def check(text):
@@ -91,7 +59,7 @@ def check(text):
     assert policy.startswith("default-src 'none';")
     for tag in ("style", "script"):
         (block,) = seen.texts[tag]
-        assert base64.b64encode(hashlib.sha256(block.encode()).digest()).decode() in policy
+        assert hash_of(block) in policy
     return seen
 
 
@@ -201,7 +169,7 @@ def test_it_has_the_map_of_articles_whose_script_its_policy_allows(trained):
     of_map = Seen(within)
     _, code = of_map.texts["script"]
     for block in (code, *of_map.texts["style"]):
-        assert base64.b64encode(hashlib.sha256(block.encode()).digest()).decode() in policy
+        assert hash_of(block) in policy
     assert len(within.encode()) <= MAPS
     anchors = seen.all("href", "a")
     for part in ("-map", "-topics"):  # `check` looks for what they lead to
@@ -367,12 +335,7 @@ def test_a_page_that_no_detail_makes_small_enough_has_fewer_topics(found, monkey
 
 def shown(browser, tmp_path, text, width=1200, scheme="light"):
     """The page in the browser; nothing on it may have been refused or gone wrong."""
-    (tmp_path / "page.html").write_text(text, encoding="utf-8")
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    browser.get((tmp_path / "page.html").as_uri())
+    show(browser, tmp_path, text, width, {"prefers-color-scheme": scheme})
     assert browser.get_log("browser") == []
 
 
@@ -381,12 +344,6 @@ def run(browser, script, *arguments):
 
 
 OPENED = "return document.getElementById(arguments[0]).closest('details').open"
-
-
-def wait(browser, condition):
-    from selenium.webdriver.support.wait import WebDriverWait
-
-    WebDriverWait(browser, 30).until(lambda _: condition())
 
 
 def test_a_browser_shows_it_by_day_by_night_and_on_a_phone(browser, tmp_path, found):

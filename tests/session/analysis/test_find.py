@@ -1,12 +1,12 @@
 """The topics and the documents that words find."""
 
 import shutil
-import sqlite3
 
 import numpy as np
 import pytest
 
 import wikitopics as wt
+from tests.session.rows import alter
 from wikitopics.session.analysis import text_words
 from wikitopics.session.analysis.find import found_once
 from wikitopics.session.analysis.similar import Recorded
@@ -62,12 +62,6 @@ def session_once(made_once, trainers_run_here):
 @pytest.fixture
 def session(session_once, tmp_path):
     return wt.open(shutil.copy(session_once, tmp_path / "s.db"))
-
-
-def change(session, *statements):
-    with sqlite3.connect(session.path) as db:
-        for statement in statements:
-            db.execute(statement)
 
 
 def test_topics_are_those_in_which_the_words_are_more_probable_than_on_average(session):
@@ -130,7 +124,7 @@ def test_a_word_in_the_title_counts_more_than_one_in_the_text(session):
         return next(one.score for one in found if one.page_id == 1)
 
     with_title = score()
-    change(session, "UPDATE articles SET title = 'Nothing' WHERE page_id = 1")
+    alter(session, "UPDATE articles SET title = 'Nothing' WHERE page_id = 1")
     assert score() < with_title
 
 
@@ -149,16 +143,16 @@ def test_words_beyond_the_vocabulary_are_found_in_snippets(session):
     assert first.page_id == 78
     assert first.words == ("überfahrt77x",)
     assert first.snippet.startswith("Überfahrt77x")
-    change(session, "DELETE FROM snippets")
+    alter(session, "DELETE FROM snippets")
     assert wt.open(session.path).find("überfahrt77X").documents == []
 
 
 @pytest.mark.parametrize("lacking", ["counts", "proportions", "both"])
 def test_what_is_not_kept_is_not_needed(session, lacking):
     if lacking in ("counts", "both"):
-        change(session, "DELETE FROM kept_counts")
+        alter(session, "DELETE FROM kept_counts")
     if lacking in ("proportions", "both"):
-        change(session, "DELETE FROM places", "DELETE FROM proportions", "DELETE FROM blocks")
+        alter(session, "DELETE FROM places", "DELETE FROM proportions", "DELETE FROM blocks")
     session = wt.open(session.path)
     assert session.find("anchor").topics[0].words == ("anchor",)
     found = session.find("anchor captain", 5).documents
@@ -190,7 +184,7 @@ def test_found_is_read_again_only_after_a_change(session, monkeypatch):
     texts = session._finder.texts
     assert session.find("ship").documents == before.documents
     assert session._finder.texts is texts
-    change(session, "UPDATE progress SET committed_at = committed_at + 1")
+    alter(session, "UPDATE progress SET committed_at = committed_at + 1")
     assert session.find("ship").documents == before.documents
     assert session._finder.texts is texts, "titles and snippets stay as they are"
 
@@ -199,7 +193,7 @@ def test_new_articles_are_added_to_those_that_were_read(session):
     with SessionReader(session.path) as reader:
         whole = TextIndex(TextWords(reader.counter().rule))
         whole.read(reader)
-        change(
+        alter(
             session,
             "CREATE TABLE later AS SELECT * FROM articles WHERE seq > 200",
             "DELETE FROM articles WHERE seq > 200",
@@ -207,7 +201,7 @@ def test_new_articles_are_added_to_those_that_were_read(session):
         texts = TextIndex(TextWords(reader.counter().rule))
         texts.read(reader)
         assert len(texts) == 200
-        change(session, "INSERT INTO articles SELECT * FROM later")
+        alter(session, "INSERT INTO articles SELECT * FROM later")
         texts.read(reader)
         assert len(texts) == N
         for word in ("ship", "garden", "york"):
@@ -242,7 +236,7 @@ def test_titles_alone_are_searched_beyond_the_most_words(session, monkeypatch):
 def test_no_words_behind_those_that_are_not_held_are_not_taken_for_searched(session, monkeypatch):
     monkeypatch.setattr(text_words, "MOST_HELD", 10)
     monkeypatch.setattr(articles, "_AT_ONCE", 200)
-    change(session, "UPDATE articles SET title = '-' WHERE seq > 200", "DELETE FROM snippets")
+    alter(session, "UPDATE articles SET title = '-' WHERE seq > 200", "DELETE FROM snippets")
     texts = TextIndex(TextWords(Rule(2)))
     with SessionReader(session.path) as reader:
         texts.read(reader)
@@ -328,7 +322,7 @@ def test_arguments_are_checked(session):
 
 
 def test_a_damaged_title_is_told(session):
-    change(session, "UPDATE articles SET title = x'00' WHERE seq = 5")
+    alter(session, "UPDATE articles SET title = x'00' WHERE seq = 5")
     with pytest.raises(Damaged):
         session.find("ship")
 

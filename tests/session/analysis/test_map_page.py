@@ -1,16 +1,16 @@
 """The page of the map of articles, as a parser and as a browser see it."""
 
 import base64
-import hashlib
 import json
 import re
 import zlib
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
+from tests.browsers import show, wait
+from tests.html_pages import Seen, hash_of
 from wikitopics.session.analysis.report.map_page import (
     MOST_DOTS,
     NONE,
@@ -30,7 +30,6 @@ HOSTILE = (
     "$heading {{ 7 * 7 }} &amp; \"quoted' $$ $packed",
     "(A) b's! *c* ~ ü 木",
 )
-VOID = {"meta", "link", "input", "br"}
 AREAS = (Area("north", (0.5, 0.8), "#578db2"), Area("south", (0.5, 0.2), "#edb333"))
 
 
@@ -48,31 +47,6 @@ def articles_of(n, K=10, **more):
     return Articles(places, **(given | more))
 
 
-class Seen(HTMLParser):
-    """What a browser would make of it."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.tags = []
-        self.open = []
-        self.texts = {}
-        self.feed(text)
-        assert not self.open
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        if tag not in VOID:
-            assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if self.open:
-            self.texts.setdefault(self.open[-1], []).append(data)
-
-
 def check(text):
     """What holds of every page."""
     assert len(text.encode()) <= LARGEST
@@ -85,7 +59,7 @@ def check(text):
     packed, script = seen.texts["script"]
     assert re.fullmatch("[A-Za-z0-9+/=]+", packed)
     for block in (script, *seen.texts["style"]):
-        assert base64.b64encode(hashlib.sha256(block.encode()).digest()).decode() in policy
+        assert hash_of(block) in policy
     return seen
 
 
@@ -248,26 +222,15 @@ def test_what_does_not_fit_together_is_refused(more, topics, message):
 
 def shown(browser, tmp_path, text, width=1200, scheme="light"):
     """The page in the browser; nothing on it may have been refused or gone wrong."""
-    from selenium.webdriver.support.wait import WebDriverWait
-
-    (tmp_path / "page.html").write_text(text, encoding="utf-8")
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    features = [
-        {"name": "prefers-color-scheme", "value": scheme},
-        {"name": "prefers-reduced-motion", "value": "reduce"},
-    ]
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    browser.get((tmp_path / "page.html").as_uri())
+    features = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
+    show(browser, tmp_path, text, width, features)
     drawn = "return performance.getEntriesByName('drawn').length"
-    WebDriverWait(browser, 30).until(lambda _: browser.execute_script(drawn))
+    wait(browser, lambda: browser.execute_script(drawn))
     assert browser.get_log("browser") == []
 
 
 def eventually(browser, script, expected):
-    from selenium.webdriver.support.wait import WebDriverWait
-
-    WebDriverWait(browser, 30).until(lambda _: browser.execute_script(script) == expected)
+    wait(browser, lambda: browser.execute_script(script) == expected)
 
 
 DRAWN = "return document.querySelector('canvas').drawn"

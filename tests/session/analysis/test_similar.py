@@ -1,13 +1,12 @@
 """How much articles are like another one, by their topics and by their words."""
 
 import shutil
-import sqlite3
 
 import numpy as np
 import pytest
 
 import wikitopics as wt
-from tests.session.rows import recorded_proportions
+from tests.session.rows import alter, recorded_proportions
 from wikitopics.session.analysis import similar
 from wikitopics.session.analysis.similar import Recorded, Words
 from wikitopics.session.errors import Damaged
@@ -59,12 +58,6 @@ def session(session_of):
 @pytest.fixture
 def trained_once(session_of):
     return session_of(1)
-
-
-def change(session, *statements):
-    with sqlite3.connect(session.path) as db:
-        for statement in statements:
-            db.execute(statement)
 
 
 def recorded(session):
@@ -130,9 +123,9 @@ def theta(session, held, row):
 @pytest.mark.parametrize("missing", ["some", "all", "too large"])
 def test_topics_alone_are_compared_if_not_all_words_are_there(session, monkeypatch, missing):
     if missing == "some":
-        change(session, "DELETE FROM kept_counts WHERE id = (SELECT max(id) FROM kept_counts)")
+        alter(session, "DELETE FROM kept_counts WHERE id = (SELECT max(id) FROM kept_counts)")
     elif missing == "all":
-        change(session, "DELETE FROM kept_counts")
+        alter(session, "DELETE FROM kept_counts")
     else:
         monkeypatch.setattr(counts, "MOST_COMPARED", 100)
     held = recorded(session)
@@ -143,13 +136,13 @@ def test_topics_alone_are_compared_if_not_all_words_are_there(session, monkeypat
 
 
 def test_what_a_few_words_say_of_topics_counts_little(session):
-    change(session, "DELETE FROM kept_counts", "UPDATE articles SET words = 300")
+    alter(session, "DELETE FROM kept_counts", "UPDATE articles SET words = 300")
     row = 0
     before = recorded(session)
     likeness = before.likeness(theta(session, before, row))
     twin = int(np.argsort(-likeness)[1])
     (seq,) = before.articles.seqs(np.array([twin])).tolist()
-    change(session, f"UPDATE articles SET words = 3 WHERE seq = {seq}")
+    alter(session, f"UPDATE articles SET words = 3 WHERE seq = {seq}")
     after = recorded(session)
     now = after.likeness(theta(session, after, row))
     assert now[twin] < likeness[twin] - 0.1
@@ -159,7 +152,7 @@ def test_what_a_few_words_say_of_topics_counts_little(session):
 
 @pytest.mark.parametrize("words", [0, 1, 10**15])
 def test_likeness_is_from_0_to_1_whatever_a_file_says(session, words):
-    change(session, f"UPDATE articles SET words = {words}")
+    alter(session, f"UPDATE articles SET words = {words}")
     held = recorded(session)
     for topic in range(SUBJECTS):
         theta = np.zeros(SUBJECTS)
@@ -187,7 +180,7 @@ def test_words_that_all_articles_have_say_nothing():
 
 
 def test_articles_that_lack_a_row_are_damage(session):
-    change(session, "DELETE FROM articles WHERE seq = 40")
+    alter(session, "DELETE FROM articles WHERE seq = 40")
     with pytest.raises(Damaged, match="blocks and articles do not match"):
         recorded(session)
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.commands import ACTS
 from tests.session.rows import documents
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
@@ -52,7 +53,6 @@ TITLES = [
 ]
 CALLED = [title or f"document {2**40 + 2 + i}" for i, title in enumerate(TITLES)]
 """What has no title is called by its number."""
-ACTS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 @pytest.fixture
