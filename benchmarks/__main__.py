@@ -41,6 +41,7 @@ from benchmarks.harness import (
     names,
     provenance,
     stored,
+    table,
 )
 from benchmarks.measuring import cpu_seconds
 
@@ -67,7 +68,7 @@ def overview(folder: Path) -> None:
         f"at commit ({commit()} is here)",
         f"here, with {origin()}",
     ]
-    print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
+    rows = []
     for name in names():
         experiment = load(name)
         published = stored(name)
@@ -84,7 +85,7 @@ def overview(folder: Path) -> None:
         here = f"{len(seconds_here)} of {len(experiment.points)}"
         if seconds_here:
             here += f" in {sum(seconds_here) / 60:.1f} CPU minutes"
-        cells = (
+        row = (
             name,
             experiment.what,
             experiment.data,
@@ -94,7 +95,8 @@ def overview(folder: Path) -> None:
             ", ".join(sorted(commits)) or "none",
             here,
         )
-        print(f"| {' | '.join(cells)} |")
+        rows.append(row)
+    print(table(head, rows))
 
 
 def measure(experiment: Experiment, name: str, folder: Path) -> bool | None:
@@ -154,9 +156,10 @@ def measure_all(points: Sequence[tuple[Experiment, str]], folder: Path) -> list[
     outcomes = [measure(experiment, point, folder) for experiment, point in points]
     measured_experiments = {experiment.name: experiment for experiment, _ in points}
     for experiment in measured_experiments.values():
-        for name, table in experiment.tables.items():
+        for name, as_table in experiment.tables.items():
             with suppress(KeyError, ValueError):  # a table of points that are not measured yet
-                print(f"\n{experiment.name}, {name}:\n\n{table(figures(experiment.name, folder))}")
+                rows = as_table(figures(experiment.name, folder))
+                print(f"\n{experiment.name}, {name}:\n\n{rows}")
     return outcomes
 
 
@@ -201,7 +204,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.publish:
         folder = RESULTS
     else:
-        # figures of other articles are kept apart
+        # Figures of other articles are kept apart.
         folder = FOLDER / "results" / re.sub(r"\W+", "-", origin())[:100]
     outcomes: list[bool | None] = []
     if options.what or options.missing:

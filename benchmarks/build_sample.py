@@ -90,7 +90,7 @@ def encode(articles: list[Article], vocabulary: Vocabulary) -> bytes:
     occurs_in = np.bincount(all_ids, minlength=len(vocabulary))
     by_frequency = np.argsort(-occurs_in, kind="stable")
     stored_words = by_frequency[: np.count_nonzero(occurs_in)]
-    # a word's rank is its id in the sample: 0 is the word of most articles
+    # A word's rank is its id in the sample: 0 is the word of most articles.
     rank = np.full(len(vocabulary), -1)
     rank[stored_words] = np.arange(len(stored_words))
     # Articles are stored by their rarest word, so that like stands beside like, which packs better.
@@ -106,7 +106,7 @@ def encode(articles: list[Article], vocabulary: Vocabulary) -> bytes:
         ranks = rank[ids]
         by_rank = np.argsort(ranks)
         titles.append(title)
-        # ranks ascend, so that only how many are left out between two of them is stored
+        # Ranks ascend, so that only how many are left out between two of them is stored.
         gaps_by_article.append(np.diff(ranks[by_rank], prepend=-1) - 1)
         counts_by_article.append(counts_of_ids[by_rank])
     gaps = np.concatenate(gaps_by_article)

@@ -84,7 +84,8 @@ def _parts(source: str) -> tuple[Minibatch, Minibatch, Minibatch]:
             return parts.train, parts.tuning[:HELD_OUT], parts.report[:HELD_OUT]
     path = FOLDER / f"{source}.npz"
     if not path.exists():
-        texts = set(_docstrings() if source == "docstrings" else manuals())
+        found = _docstrings() if source == "docstrings" else manuals()
+        texts = set(found)
         if len(texts) < 3 * HELD_OUT:
             raise Unavailable(f"there are only {len(texts)} {source} on this machine")
         FOLDER.mkdir(exist_ok=True)

@@ -116,6 +116,11 @@ def batch_of(documents: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> Minibatc
     return Minibatch(indptr, word_ids, counts)
 
 
+def batch_of_words(documents: Sequence[NDArray[np.int32]]) -> Minibatch:
+    """Documents given as word ids, each as often as it occurs."""
+    return batch_of([np.unique(words, return_counts=True) for words in documents])
+
+
 class Split(NamedTuple):
     """One corpus in its three parts, over these words."""
 
@@ -227,7 +232,7 @@ def make_from_dump(
     if vocabulary is not None:
         command += ["--vocab", vocabulary]
     with TemporaryDirectory() as home:
-        # a home of its own has no vocabulary that was built from something else
+        # A home of its own has no vocabulary that was built from something else.
         environment = {**os.environ, "WIKITOPICS_HOME": home}
         trained = subprocess.run(command, env=environment, check=False)
         if trained.returncode:

@@ -160,7 +160,7 @@ def provenance(needs: tuple[str, ...]) -> dict[str, object]:
         "commit": commit(),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "machine": _machine(),
-        # of the minute before: other work makes wall-clock figures worthless
+        # Of the minute before: other work makes wall-clock figures worthless.
         "load": round(os.getloadavg()[0], 2),
         "versions": {package: metadata.version(distributions[package][0]) for package in packages},
     }
@@ -183,7 +183,8 @@ def _machine() -> str:
     processor = platform.machine()
     with contextlib.suppress(OSError):
         described = Path("/proc/cpuinfo").read_text()
-        if match := re.search(r"^model name\s*: (.*)$", described, re.MULTILINE):
+        match = re.search(r"^model name\s*: (.*)$", described, re.MULTILINE)
+        if match:
             processor = match[1]
     return (
         f"{os.cpu_count()} x {processor}, {platform.system()}, Python {platform.python_version()}"

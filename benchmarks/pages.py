@@ -154,12 +154,12 @@ def filled(page: str, name: str = "") -> str:
     page = MARK.sub(with_number, page)
     page = TABLE.sub(with_rows, page)
     for phrase, *keys in SENTENCES.get(name, ()):
-        # a line of the page may end at any space, and each {} is a number there
+        # A line of the page may end at any space, and each {} is a number there.
         pattern = re.escape(phrase).replace(r"\ ", r"\s+").replace(r"\{\}", f"({NUMBER})")
         found = re.search(pattern, page)
         if found is None:
             raise ValueError(f"{name} does not say: {phrase}")
-        # the last number first, so that the places of those before it stay true
+        # The last number first, so that the places of those before it stay true.
         for group, key in reversed(list(enumerate(keys, start=1))):
             page = page[: found.start(group)] + measured(key) + page[found.end(group) :]
     return page
@@ -186,7 +186,7 @@ def drawn(name: str) -> Iterator[Path]:
 
     for picture, draw in load(name).pictures.items():
         path = PICTURES / f"{name}-{picture}.svg"
-        # so that the same figures give the same file
+        # So that the same figures give the same file.
         with pyplot.rc_context({"svg.hashsalt": path.name}):
             draw(found).savefig(path, metadata={"Date": None})
         pyplot.close()

@@ -254,7 +254,7 @@ def environment(name: str, *packages: str) -> Path:
     folder = FOLDER / name
     python = folder / "bin" / "python"
     wanted = " ".join(packages)
-    # written when all is installed
+    # Written when all is installed.
     installed = folder / "made"
     if not installed.exists() or installed.read_text() != wanted:
         create = [sys.executable, "-m", "venv", "--clear", str(folder)]

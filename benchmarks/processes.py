@@ -72,7 +72,7 @@ def stat(pid: int) -> Stat | None:
         text = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return None
-    # the program's name, in parentheses, may hold spaces
+    # The program's name, in parentheses, may hold spaces.
     fields = text.rpartition(")")[2].split()
     return Stat(state=fields[0], ticks=int(fields[11]) + int(fields[12]), started=fields[19])
 

@@ -70,7 +70,7 @@ def tomotopy(given: Given, seed: int) -> Found:
 
     model = LDAModel(k=given.topics, alpha=0.1, eta=0.01, seed=seed + 1)
     for row in given.counts:
-        # a document is a list of words: each word's id, as often as it occurs
+        # A document is a list of words: each word's id, as often as it occurs.
         word_ids = np.repeat(row.indices, row.data)
         model.add_doc(word_ids.astype(str).tolist())
     model.train(1_000, workers=1)

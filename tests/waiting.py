@@ -29,7 +29,7 @@ def gone(pid: int) -> bool:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return True
-    # the program's name, in parentheses, may hold spaces
+    # The program's name, in parentheses, may hold spaces.
     _, _, behind_name = stat.rpartition(")")
     fields = behind_name.split()
     state = fields[0]

@@ -467,7 +467,7 @@ def words_for_bytes(corpus: Corpus, wanted: int) -> int:
         texts = [writer.wikitext(articles.article(number)) for number in range(20)]
         return sum(len(text.encode()) for text in texts) / len(texts)
 
-    # bytes grow with the words along a line through these two points
+    # Bytes grow with the words along a line through these two points.
     bytes_of_few = mean_bytes(few)
     bytes_a_word = (mean_bytes(many) - bytes_of_few) / (many - few)
     return max(1, round(few + (wanted - bytes_of_few) / bytes_a_word))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from benchmarks.data import Corpus, sample, split
 from benchmarks.harness import Experiment, Figures, compared
-from benchmarks.measuring import growing, train, words
+from benchmarks.measuring import KINDS, growing, train, words
 from wikitopics.model import SCVB0, Minibatch, OnlineHDP, OnlineLDA, OnlineModel
 from wikitopics.model.areas import NONE, OTHER, Areas
 from wikitopics.model.distances import distances
@@ -31,12 +31,11 @@ ARTICLES = 30_000
 SETTLED = 10_000
 """Articles from which areas should stay."""
 DEMO_UNSEEN = 2_000
-NAMES = {"lda": "online LDA", "scvb0": "SCVB0", "hdp": "online HDP"}
 ARTICLES_OF: Mapping[Corpus, str] = {
     "short": "short articles",
     "full": "articles of full length",
 }
-KINDS: Mapping[str, Callable[[int, int], OnlineModel]] = {
+MODELS: Mapping[str, Callable[[int, int], OnlineModel]] = {
     "lda": lambda W, D: OnlineLDA(100, W, D),
     "scvb0": lambda W, D: SCVB0(100, W, D),
     "hdp": lambda W, D: OnlineHDP(W, D, max_topics=300),
@@ -170,15 +169,15 @@ def measured(model: OnlineModel, documents: Minibatch, unseen: Minibatch) -> Fig
 def pass_over(kind: str, corpus: Corpus) -> Figures:
     documents = train(corpus)[:ARTICLES]
     return measured(
-        KINDS[kind](words(corpus), documents.D),
+        MODELS[kind](words(corpus), documents.D),
         documents,
         split(corpus).report,
     )
 
 
-for kind in KINDS:
-    for corpus in ("full", "short"):
-        EXPERIMENT.add(f"{kind}_{corpus}", partial(pass_over, kind, corpus))
+for _kind in KINDS:
+    for _corpus in ("full", "short"):
+        EXPERIMENT.add(f"{_kind}_{_corpus}", partial(pass_over, _kind, _corpus))
 
 
 @EXPERIMENT.point()
@@ -191,9 +190,9 @@ def demo() -> Figures:
 
 
 LABELS = {"demo": "the demo"}
-for corpus, articles in ARTICLES_OF.items():
-    for kind, name in NAMES.items():
-        LABELS[f"{kind}_{corpus}"] = f"{name}, {articles}"
+for _corpus, _articles in ARTICLES_OF.items():
+    for _kind, _name in KINDS.items():
+        LABELS[f"{_kind}_{_corpus}"] = f"{_name}, {_articles}"
 COLUMNS = {
     "topics in areas": "{topics} in {areas}",
     "of none": "{other} ({other_share:.1%} of words)",

@@ -88,7 +88,8 @@ def _judged(pages: list[int], own: int, labels: list[str]) -> tuple[bool, float]
     """(whether a text is among the first ten, the part of the ten others with its label)."""
     others = [page for page in pages if page != own][:FIRST]
     same = [labels[page - 1] == labels[own - 1] for page in others]
-    return own in pages[:FIRST], float(np.mean(same)) if same else 0.0
+    part = float(np.mean(same)) if same else 0.0
+    return own in pages[:FIRST], part
 
 
 for _name in SETS:

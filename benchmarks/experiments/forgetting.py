@@ -104,7 +104,7 @@ def _together(theta: NDArray[np.float32], cut: int) -> NDArray[np.intp]:
     shared = theta.T.astype(float) @ theta
     degree = np.sqrt(shared.sum(axis=1))
     _, vectors = np.linalg.eigh(shared / np.outer(degree, degree))
-    # the last eigenvector is constant but for the degrees, those before it are the cuts
+    # The last eigenvector is constant but for the degrees, those before it are the cuts.
     place = vectors[:, -1 - cut] / degree
     order = np.argsort(place)
     share_so_far = np.cumsum(theta.mean(axis=0)[order])
@@ -124,7 +124,7 @@ def followed(model: OnlineModel, documents: Minibatch, change: int) -> Curve:
     for batch in growing(documents, model.default_batch_size):
         since_change = seen - change
         if since_change + batch.D > -(SCORED + PIECE):
-            # the batch is cut where pieces begin
+            # The batch is cut where pieces begin.
             to_next_piece = (-since_change) % PIECE
             cuts = list(range(to_next_piece, batch.D, PIECE))
             for start, stop in zip([0, *cuts], [*cuts, batch.D], strict=True):

@@ -122,7 +122,7 @@ def intruders_found(topics: NDArray[Any], reference: Minibatch, seed: int) -> fl
             candidates = np.flatnonzero(improbable)
         intruder = rng.choice(candidates)
         shown = np.append(own_words, intruder)
-        # each word with each of the others
+        # Each word with each of the others.
         pairs = np.array(list(itertools.permutations(shown, 2)))
         by_word = npmi_of_words(pairs, Occurrences(reference)).reshape(WORDS + 1, WORDS)
         nearness = by_word.mean(axis=1)

@@ -151,13 +151,13 @@ def among(landmarks: int, which: str) -> Figures:
     }
 
 
-for which in SETS:
-    for way in WAYS:
-        needs = ("openTSNE",) if way == "opentsne" else ()
-        EXPERIMENT.add(f"{way}_{which}", partial(by, way, which), *needs)
-    EXPERIMENT.add(f"later_{which}", partial(continued, which))
-    for landmarks in LANDMARKS:
-        EXPERIMENT.add(f"among_{landmarks}_{which}", partial(among, landmarks, which))
+for _which in SETS:
+    for _way in WAYS:
+        _needs = ("openTSNE",) if _way == "opentsne" else ()
+        EXPERIMENT.add(f"{_way}_{_which}", partial(by, _way, _which), *_needs)
+    EXPERIMENT.add(f"later_{_which}", partial(continued, _which))
+    for _landmarks in LANDMARKS:
+        EXPERIMENT.add(f"among_{_landmarks}_{_which}", partial(among, _landmarks, _which))
 
 
 @EXPERIMENT.point()
@@ -182,9 +182,10 @@ def night() -> Figures:
         earlier = at[areas.topics]
         now = areas.places.astype(np.float64)
         fresh = places(areas.far, np.full_like(earlier, np.nan))
+        moved = np.linalg.norm(now - earlier, axis=1)
         rows.append(
             {
-                "moved": float(np.nanmean(np.linalg.norm(now - earlier, axis=1))) if rows else 0.0,
+                "moved": float(np.nanmean(moved)) if rows else 0.0,
                 "kept": kept(areas.far, now),
                 "kept_anew": kept(areas.far, fresh),
             }
@@ -210,11 +211,11 @@ NAMES = {
 }
 WHICH = {"demo": "the demo", "20k": "20,000 of full length", "56k": "all of full length"}
 LABELS = {}
-for which, of_articles in WHICH.items():
-    for way, name in NAMES.items():
-        LABELS[f"{way}_{which}"] = f"{of_articles}: {name}"
-    for landmarks in LANDMARKS:
-        LABELS[f"among_{landmarks}_{which}"] = f"{of_articles}: placed among {landmarks:,}"
+for _which, _of_articles in WHICH.items():
+    for _way, _name in NAMES.items():
+        LABELS[f"{_way}_{_which}"] = f"{_of_articles}: {_name}"
+    for _landmarks in LANDMARKS:
+        LABELS[f"among_{_landmarks}_{_which}"] = f"{_of_articles}: placed among {_landmarks:,}"
 COLUMNS = {
     "CPU s": "{seconds:.1f}",
     "10 in 10": "{ten_in_ten:.2f}",

@@ -189,7 +189,7 @@ def _after(curve: list[Measured], articles: float) -> str:
 def doublings(corpus: Corpus, points: Points) -> str:
     """The means of the seeds at every second doubling, with NPMI and distinct words at the end."""
     doublings_of_lda = [point.articles for point in means(points[f"{corpus}_lda"])]
-    # every second one, so that the last is among them
+    # Every second one, so that the last is among them.
     skipped = (len(doublings_of_lda) - 1) % 2
     shown = doublings_of_lda[skipped::2]
     rows = []

@@ -89,7 +89,7 @@ def a_topic() -> Figures:
             ids, _ = model.top_words(8)
             leading.append((seen, ids))
             due *= 4
-    # the topic that is most about the subject in the end
+    # The topic that is most about the subject in the end.
     about = [vocabulary.index(word) for word in ABOUT]
     topic = int(model.topics()[:, about].sum(axis=1).argmax())
     looks = []

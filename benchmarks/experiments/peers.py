@@ -319,9 +319,10 @@ def at_end(end: Moment, log_likelihood: float, corpus: Corpus) -> dict[str, Any]
         train(corpus),
         relevant=True,
     )
+    own = end.own(held_out(corpus)) if end.own else None
     return {
         "log_likelihood": log_likelihood,
-        "own": end.own(held_out(corpus)) if end.own else None,
+        "own": own,
         "seconds": end.seconds,
         "npmi": coherence,
         "distinct": distinct,
@@ -514,7 +515,8 @@ def beside(corpus: Corpus, points: Points) -> str:
     labels = {name: program.label for name, program in PROGRAMS.items()}
     found: dict[str, Figures] = {}
     for name in PROGRAMS:
-        if figures := of_program(corpus, name, points):
+        figures = of_program(corpus, name, points)
+        if figures:
             found[name] = figures
     return compared(labels, columns, found)
 

@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.harness import Experiment, Figures, commit
-from benchmarks.rehearsed.counts import counts_command
+from benchmarks.rehearsed.counts import resampled_command
 from benchmarks.rehearsed.figures import curves, found
 from benchmarks.rehearsed.run import Rehearsal
 
@@ -36,7 +36,7 @@ def whole() -> Figures:
     rng = random.Random(0)
     shares = [rng.uniform(0, LAST_KILL) for _ in range(KILLS - 1)]
     kills = [int(ARTICLES * share) for share in [*sorted(shares), LAST_KILL]]
-    with Rehearsal(folder, counts_command(folder, ARTICLES), kills) as rehearsal:
+    with Rehearsal(folder, resampled_command(folder, ARTICLES), kills) as rehearsal:
         rehearsal.until_the_end()
     figures = found(rehearsal.path, rehearsal.journal.entries)
     shutil.rmtree(folder)

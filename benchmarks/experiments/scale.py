@@ -19,12 +19,12 @@ EXPERIMENT = Experiment(
     data="word counts; articles-60k for disk",
 )
 
-for name, model, setting in learning.settings():
-    EXPERIMENT.add(name, partial(learning.learnt, model, setting))
+for _name, _model, _setting in learning.settings():
+    EXPERIMENT.add(_name, partial(learning.learnt, _model, _setting))
 EXPERIMENT.add("disk", disk.measured)
 EXPERIMENT.add("dump", cluster.here)
-for batch in cluster.BATCHES:
-    EXPERIMENT.add(f"elsewhere_{batch}", partial(cluster.e_step, batch), "distributed")
+for _batch in cluster.BATCHES:
+    EXPERIMENT.add(f"elsewhere_{_batch}", partial(cluster.e_step, _batch), "distributed")
 EXPERIMENT.add("remote", cluster.remote, "distributed")
 EXPERIMENT.tables |= {
     "topics": partial(tables.grown, "topics"),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.data import Corpus, batch_of
+from benchmarks.data import Corpus, batch_of_words
 from benchmarks.harness import Experiment, Figures, Points, table
 from benchmarks.measuring import add_for_each, growing, learn_all, of_kinds, train, words
 from wikitopics.model import Minibatch, OnlineModel, kinds
@@ -34,7 +34,8 @@ EXPERIMENT = Experiment("similar", "whether the other half of an article is foun
 LEARNT = 30_000
 HALVED = 12_000
 STUBS = 0.4
-SHORTEST, LONGEST = 5, 25
+SHORTEST = 5
+LONGEST = 25
 """A stub has so many words, without the last."""
 ASKED = 500
 CORPORA_ASKED: tuple[Corpus, ...] = ("short", "full")
@@ -64,10 +65,6 @@ def halves(documents: Minibatch, random: np.random.Generator) -> tuple[list[Any]
         first.append(tokens[:middle])
         second.append(rest)
     return first, second
-
-
-def counted(tokens: list[NDArray[np.int32]]) -> Minibatch:
-    return batch_of([np.unique(some, return_counts=True) for some in tokens])
 
 
 def as_session(documents: Minibatch, theta: NDArray[np.float32], n_words: int) -> Any:
@@ -157,7 +154,7 @@ def measure(kind: str, corpus: Corpus) -> Figures:
     lengths = np.array([len(tokens) for tokens in second])
     is_stub = lengths < LONGEST
     # An article of one word has an empty first half.
-    there = counted([tokens if len(tokens) else np.zeros(1, np.int32) for tokens in second])
+    there = batch_of_words([tokens if len(tokens) else np.zeros(1, np.int32) for tokens in second])
     theta = model.infer(there)
     session = as_session(there, theta, n_words)
     twins = random.permutation(np.flatnonzero(~is_stub))[:ASKED]
@@ -168,7 +165,7 @@ def measure(kind: str, corpus: Corpus) -> Figures:
     roots = np.sqrt([recorded.theta(session, row) for row in range(there.D)]).astype(np.float32)
     found: dict[str, list[float]] = {}
     for asking, tokens in (("halves", [first[twin] for twin in twins]), ("stubs", stubs)):
-        batch = counted(tokens)
+        batch = batch_of_words(tokens)
         asked = model.infer(batch)
         entries = [
             (batch.word_ids[start:stop].astype(np.int32), batch.counts[start:stop].astype(np.int32))

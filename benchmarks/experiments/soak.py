@@ -13,7 +13,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from benchmarks.harness import Experiment, Figures, Points
-from benchmarks.rehearsed.counts import counts_command
+from benchmarks.rehearsed.counts import resampled_command
 from benchmarks.rehearsed.run import Rehearsal
 from benchmarks.stops.files import by_table
 
@@ -27,11 +27,11 @@ ARTICLES = 2_000_000
 @EXPERIMENT.point()
 def counts() -> Figures:
     with tempfile.TemporaryDirectory() as name:
-        with Rehearsal(Path(name), counts_command(Path(name), ARTICLES), []) as rehearsal:
+        with Rehearsal(Path(name), resampled_command(Path(name), ARTICLES), []) as rehearsal:
             rehearsal.until_the_end()
         tables = by_table(rehearsal.path)
     samples = [entry for entry in rehearsal.journal.entries if entry["what"] == "sample"]
-    # a trainer that has read all articles is closing down
+    # A trainer that has read all articles is closing down.
     alive = [
         sample
         for sample in samples

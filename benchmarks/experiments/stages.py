@@ -413,8 +413,10 @@ def stages(name: str, points: Points) -> str:
         cells = [stage, f"{each:,.1f}", f"{megabytes:,.0f}", f"{100 * each / total:.1f} %"]
         if calls:
             n = calls.get(stage)
-            cells.append("" if n is None else f"{n:,}")
-            cells.append("" if n is None else f"{each * found['documents'] / n / 1000:,.2f}")
+            if n is None:
+                cells += ["", ""]
+            else:
+                cells += [f"{n:,}", f"{each * found['documents'] / n / 1000:,.2f}"]
         rows.append(cells)
     head = ["stage", "CPU µs a document", "MB a second", "of all"]
     if calls:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.data import CORPORA, batch_of, split
+from benchmarks.data import CORPORA, batch_of_words, split
 from benchmarks.harness import Experiment, Figures
 from benchmarks.measuring import growing, learn_all
 from benchmarks.peers import words_of
@@ -67,13 +67,8 @@ def halves(documents: Minibatch) -> tuple[Minibatch, Minibatch]:
         middle = len(words) // 2
         both[0].append(words[:middle])
         both[1].append(words[middle:])
-    first, second = map(counted, both)
+    first, second = map(batch_of_words, both)
     return first, second
-
-
-def counted(documents: list[NDArray[np.int32]]) -> Minibatch:
-    """Word ids, each as often as it occurs, as a minibatch."""
-    return batch_of([np.unique(words, return_counts=True) for words in documents])
 
 
 def first_ones(

@@ -21,7 +21,7 @@ _PIECE = 20_000
 """Articles that are in memory at one time."""
 
 
-def counts_command(folder: Path, articles: int) -> list[str]:
+def resampled_command(folder: Path, articles: int) -> list[str]:
     """The command that trains three kinds of models on so many articles; the articles are written
     first, unless they are there."""
     counts = folder / "counts.npz"

@@ -119,7 +119,7 @@ class Rehearsal:
     def until_the_end(self) -> None:
         """Train it; an interrupted run continues where it was."""
         if self._trained() > 0 and self._status().running:
-            # by a trainer that is left of a rehearsal that was killed itself
+            # By a trainer that is left of a rehearsal that was killed itself.
             subprocess.run([*PROGRAM, "stop", "--session", str(self.path)], check=True)
             while self._status().running:
                 time.sleep(0.1)

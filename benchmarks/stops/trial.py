@@ -195,7 +195,8 @@ class Trial:
         trainer.terminate()
         ends(trainer)
         # Before it handles signals, a trainer has nothing to save.
-        expect(trainer, {0} if settled else {0, -signal.SIGTERM})
+        codes = {0} if settled else {0, -signal.SIGTERM}
+        expect(trainer, codes)
 
     def by_sigint_twice(self, trainer: subprocess.Popen[bytes], path: Path) -> None:
         trainer.send_signal(signal.SIGINT)
