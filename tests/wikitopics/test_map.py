@@ -10,6 +10,7 @@ import pytest
 
 import wikitopics as wt
 from tests.browsers import wait
+from tests.map_pages import head_and_rest
 from tests.wikitopics.in_python.learning import learn
 from wikitopics.session.analysis.report.map_page import SCALE
 
@@ -31,10 +32,9 @@ def notes(made_once, trainers_run_here):
 
 
 def keys_of(page):
-    """The names of the page's legend, as far as they can be read without unpacking it."""
-    from tests.session.analysis.test_map_contents import head_of
-
-    return [label["name"] for label in head_of(page)["labels"]]
+    """The names of the page's legend."""
+    head, _ = head_and_rest(page)
+    return [label["name"] for label in head["labels"]]
 
 
 def test_it_has_what_the_export_has(trained, cli):

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import wikitopics as wt
-from tests.session.analysis.test_map_page import unpacked
+from tests.map_pages import unpacked
 from tests.session.rows import kept_snippets
 from tests.wikitopics.in_python.learning import TEXTS, WORDS, learn
 from wikitopics.session.analysis.exports import TABLES

@@ -1,13 +1,11 @@
 """The map of a session's articles, exported as a table and as a page."""
 
-import base64
 import json
-import re
-import zlib
 
 import numpy as np
 import pytest
 
+from tests.map_pages import head_and_rest
 from tests.session.rows import sql
 from wikitopics.session.analysis.article_map import article_map
 from wikitopics.session.analysis.cartography import COLOURS
@@ -16,14 +14,6 @@ from wikitopics.session.analysis.report import map_page
 from wikitopics.session.given_names import hide_topics
 from wikitopics.session.storage import articles
 from wikitopics.session.storage.reader import SessionReader
-
-
-def head_of(page):
-    """What the page says of topics and areas."""
-    (packed,) = re.findall('id="packed">([^<]+)<', page)
-    data = zlib.decompress(base64.b64decode(packed))
-    length = int.from_bytes(data[:4], "little")
-    return json.loads(data[4 : 4 + length])
 
 
 def read(path, model="lda"):
@@ -51,7 +41,7 @@ def test_the_table_has_every_article_with_its_place_topic_and_area(trained, cli)
 
 def test_the_page_has_the_names_and_colours_of_topics_and_areas(trained, cli, tmp_path):
     assert cli("export", "map", "-o", tmp_path / "map.html").code == 0
-    head = head_of((tmp_path / "map.html").read_text())
+    head, _ = head_and_rest((tmp_path / "map.html").read_text())
     topics = json.loads(cli("topics", "--json").out)
     by_number = sorted((topic for topic in topics if topic["in_use"]), key=lambda t: t["topic"])
     assert [topic["name"] for topic in head["topics"]] == [topic["name"] for topic in by_number]
@@ -64,9 +54,9 @@ def test_the_page_has_the_names_and_colours_of_topics_and_areas(trained, cli, tm
 
 
 def test_hidden_topics_have_no_name_on_the_page(trained):
-    before = head_of(read(trained).page())
+    before, _ = head_and_rest(read(trained).page())
     hide_topics(trained, "lda", [0], hidden=True)
-    after = head_of(read(trained).page())
+    after, _ = head_and_rest(read(trained).page())
     names = [topic["name"] for topic in before["topics"]]
     assert [topic["name"] for topic in after["topics"]] == names[1:]
     assert after["n"] == before["n"]

@@ -1,9 +1,6 @@
 """The page of the map of articles, as a parser and as a browser see it."""
 
-import base64
-import json
 import re
-import zlib
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +8,7 @@ import pytest
 
 from tests.browsers import show, wait
 from tests.html_pages import Seen, hash_of
+from tests.map_pages import unpacked
 from wikitopics.session.analysis.report.map_page import (
     MOST_DOTS,
     NONE,
@@ -61,32 +59,6 @@ def check(text):
     for block in (script, *seen.texts["style"]):
         assert hash_of(block) in policy
     return seen
-
-
-def unpacked(text):
-    """The head, and by name the arrays and texts of the page."""
-    packed, _ = Seen(text).texts["script"]
-    data = zlib.decompress(base64.b64decode(packed))
-    length = int.from_bytes(data[:4], "little")
-    head = json.loads(data[4 : 4 + length])
-    n = head["n"]
-    at = 4 + length
-    found = {}
-    kinds = [("x", "<u2"), ("y", "<u2"), ("levels", "u1")]
-    for column in range(head["columns"]):
-        kinds.append((f"topic{column}", "u1" if head["width"] == 1 else "<u2"))
-    if head["labels"]:
-        kinds.append(("labels", "u1"))
-    for name, kind in kinds:
-        found[name] = np.frombuffer(data, kind, n, at)
-        at += n * np.dtype(kind).itemsize
-    lines = data[at:].decode().split("\n")
-    for name, has in zip(("titles", "addresses", "snippets"), head["texts"], strict=True):
-        if has:
-            found[name] = lines[:n]
-            lines = lines[n:]
-    assert not lines
-    return head, found
 
 
 @pytest.mark.parametrize("K", [3, 300])
