@@ -12,7 +12,6 @@ from textual.widgets import Input
 from tests.tui import canned, seeing
 from tests.tui.standins import topic
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.tui.inks import Clickable, Drawn
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.questions import Rename
 from wikitopics.tui.text import nearness, visible
@@ -290,24 +289,6 @@ def test_changes_are_counted_from_half_of_the_articles(tmp_path):
                 assert row.change == row.share - row.trend[0]
                 new = first_words(now, row.topic) - first_words(then, row.topic)
                 assert row.newcomers == {reader.vocabulary()[word] for word in new}
-
-
-async def test_the_mark_of_a_cut_line_looks_like_what_it_stands_for(shown, live):
-    async with shown(live, size=(100, 30)) as (app, _):
-        app.add_class("-links")
-        drawn = app.screen.query(Drawn).first()
-        first = Clickable("first", address="http://host.org/first")
-        second = Clickable("second", address="http://host.org/second")
-        parts = [(first, "strong"), (second, "accent"), ("last", "faint")]
-        for width, cut_part, ink in (
-            (4, first, "strong"),  # "fir…"
-            (5, first, "strong"),  # "firs…": the mark takes the place of the last letter
-            (6, second, "accent"),  # "first…"
-        ):
-            *_, mark = drawn.strip(parts, width)
-            assert mark.text == "…"
-            assert mark.style.link == cut_part.address
-            assert mark.style.color == drawn.pen(ink).color
 
 
 async def test_words_that_tell_topics_apart_come_first_until_asked_otherwise(shown, growing):

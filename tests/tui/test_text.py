@@ -19,6 +19,7 @@ from wikitopics.tui import text
 from wikitopics.tui.bars import KeyBar, fitted
 from wikitopics.tui.chart import Chart
 from wikitopics.tui.curves import difference
+from wikitopics.tui.inks import Clickable, Drawn
 from wikitopics.tui.plot import Drawing, Series
 from wikitopics.tui.text import fitting, folded, measured, padded, squeezed
 from wikitopics.tui.topic_card import word_line
@@ -62,6 +63,24 @@ async def test_what_a_line_cannot_hold_is_marked(open_app, live, text, shown):
     app = open_app(live)
     async with app.run_test():
         assert app.screen.query_one(KeyBar).strip([(text, "")], 4).text == shown
+
+
+async def test_the_mark_of_a_cut_line_looks_like_what_it_stands_for(shown, live):
+    async with shown(live, size=(100, 30)) as (app, _):
+        app.add_class("-links")
+        drawn = app.screen.query(Drawn).first()
+        first = Clickable("first", address="http://host.org/first")
+        second = Clickable("second", address="http://host.org/second")
+        parts = [(first, "strong"), (second, "accent"), ("last", "faint")]
+        for width, cut_part, ink in (
+            (4, first, "strong"),  # "fir…"
+            (5, first, "strong"),  # "firs…": the mark takes the place of the last letter
+            (6, second, "accent"),  # "first…"
+        ):
+            *_, mark = drawn.strip(parts, width)
+            assert mark.text == "…"
+            assert mark.style.link == cut_part.address
+            assert mark.style.color == drawn.pen(ink).color
 
 
 async def test_end_labels(shown, live):

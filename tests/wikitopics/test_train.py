@@ -1,5 +1,4 @@
-"""`train` and `demo` at the command line: passes, replicas, defaults by size, limits, and several
-numbers of topics."""
+"""`train` at the command line: passes, replicas, defaults by size, and limits."""
 
 import json
 
@@ -7,10 +6,7 @@ import pytest
 
 from tests.session.memory import status
 from tests.sessions import RELEASES
-from wikitopics.crawler.embedded import Demo
-from wikitopics.crawler.embedded.corpus import SAMPLE_ARTICLES, SampleArticles, load_sample
 from wikitopics.model import kinds
-from wikitopics.session.request import TrainRequest
 from wikitopics.session.settings import default_topics, parse_specs
 from wikitopics.session.training.defaults import default_batch_sizes, default_passes
 
@@ -212,106 +208,11 @@ METRIC = "prequential_log_likelihood"
 
 
 def test_what_comes_is_scored_before_it_is_trained(cli, corpus):
-    small = ("--topics", 5, "--batch-size", 64, "--held-out", 40, "--seed", 3)
-    assert cli("train", *corpus.options(), *small, "--half-life", 200, "--model", "lda").code == 0
+    train = ("train", *corpus.options(), *SMALL, "--seed", 3)
+    assert cli(*train, "--half-life", 200, "--model", "lda").code == 0
     rows = cli.rows("metrics")
     scored = {row["articles"]: row["value"] for row in rows if row["metric"] == METRIC}
     assert scored.keys() == {row["articles"] for row in rows if row["metric"] == "log_likelihood"}
     (model,) = cli.json("status")["models"]
     assert model[METRIC] == scored[657]
     assert "on new articles, before training)" in cli("status").out
-
-
-@pytest.mark.parametrize(
-    ("articles", "wiki_size", "size"),
-    [
-        (None, None, 20_000),
-        (20_000, None, 20_200),
-        (None, 300, 300),
-        (100_000, 300, 300),
-        (None, 1_000_000, 1_000_000),
-    ],
-)
-def test_the_wiki_is_as_large_as_the_sample_unless_more_is_asked_for(articles, wiki_size, size):
-    request = TrainRequest(source="demo", held_out=200, articles=articles, wiki_size=wiki_size)
-    assert Demo().identity(request.asked(Demo())) == {"wiki_size": size}
-
-
-def test_a_wiki_as_large_as_the_sample_has_no_copies():
-    sample = load_sample()
-    assert len(sample.titles) == SAMPLE_ARTICLES
-    articles = SampleArticles(sample, SAMPLE_ARTICLES)
-    assert {articles.title(i) for i in range(SAMPLE_ARTICLES)} == set(sample.titles)
-
-
-def test_the_demo_ends_when_each_text_has_been_read_once(cli, monkeypatch):
-    monkeypatch.setattr("wikitopics.crawler.embedded.corpus.SAMPLE_ARTICLES", 300)
-    assert "every article has been read once" in cli.ok("demo", "--headless").err
-    now = cli.json("status", "--session", "demo")
-    assert (now["state"], now["articles"], now["crawled"]) == ("finished", 100, 300)
-    exported = cli("export", "articles", "--session", "demo", "--format", "json").out
-    titles = [row["title"] for row in json.loads(exported)]
-    assert len(set(titles)) == 100
-    assert not any("(copy" in title for title in titles)
-    cli.ok("demo", "--headless", "--pace", 1, "--session", "slow")
-    for what in ("articles", "topics", "proportions"):
-        assert (
-            cli("export", what, "--session", "slow").out
-            == cli("export", what, "--session", "demo").out
-        )
-    assert cli("demo", "--headless", "--pace", 1e300).code == 2  # no heartbeat can say so
-    assert "100, fewer than --articles 500" in cli.ok("demo", "--headless", "--articles", 500).err
-
-
-SIZES = ("--topics", "3,5", "--held-out", 40, "--batch-size", 64)
-
-
-def test_several_numbers_of_topics_learn_side_by_side_and_are_compared_at_the_end(
-    cli, corpus, tmp_path, states, home
-):
-    train = ("train", *corpus.options(), *SIZES, "--documents", 657)
-    log = tmp_path / "log"
-    begun = cli.ok(*train, "--articles", 200, "--json", "--log", log)
-    assert "training lda-3 (lda, 3 topics), lda-5 (lda, 5 topics)" in begun.err
-    assert [json.loads(line) for line in begun.out.splitlines()], "nothing but JSON"
-    ended = cli.ok(*train)
-    assert ended.out == ""
-    table = cli("compare").out
-    assert len(table.splitlines()) >= 7
-    assert ended.err.endswith("; everything is saved\n" + table)
-    assert "40 documents that no model was trained on" in log.read_text()
-    assert cli.ok("train").err.endswith(table), "a finished session tells it again"
-    alone = ("train", *corpus.options(), *FEW, "--documents", 657, "--session", "alone")
-    cli.ok(*alone, "--articles", 200)
-    cli.ok(*alone)
-    both = states(home / "default.db")
-    assert both[0] == states(home / "alone.db")[0], "as if each were alone"
-    assert both[0] != both[1]
-
-
-def test_models_that_do_not_differ_in_their_topics_are_not_compared_at_the_end(cli, corpus):
-    models = ("--model", "lda", "--model", "lda:name=other,alpha=0.3", "--model", "hdp:topics=9")
-    assert "no model was trained on" not in cli.ok("train", *corpus.options(), *FEW, *models).err
-
-
-def test_what_cannot_be_compared_is_saved_nevertheless(cli, corpus):
-    ended = cli.ok("train", *corpus.options(), *SIZES, "--held-out", 0)
-    assert "the models are not compared: no held-out articles" in ended.err.splitlines()[-1]
-    assert cli.json("status")["articles"] == 697
-    away = ("--session", "away", "--on-end", 'mv "$WIKITOPICS_SESSION" "$WIKITOPICS_SESSION.moved"')
-    ended = cli.ok("train", *corpus.options(), *SIZES, *away)
-    assert "the models are not compared: there is no session" in ended.err.splitlines()[-1]
-
-
-def test_numbers_of_topics_that_make_no_sense_begin_nothing(cli, corpus, home, one_line):
-    for numbers in ("3,,5", "3,x", "0,3", "3,3"):
-        one_line(cli("train", *corpus.options(), "--topics", numbers), 2, "topics")
-    one_line(
-        cli("train", *corpus.options(), "--topics", "3,5", "--model", "lda:topics=4"),
-        2,
-        "every --model names its own number of topics",
-    )
-    assert not (home / "default.db").exists()
-    cli.ok("train", *corpus.options(), *SIZES, "--articles", 100)
-    one_line(cli("train", "--topics", "3,5,8"), 2, "this session was made with 3,5")
-    cli.ok("train", "--topics", "3,5", "--articles", 200)
