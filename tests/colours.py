@@ -36,7 +36,7 @@ def light(colour: str) -> NDArray[np.float64]:
     return linear
 
 
-def apart(one: str, other: str, deficiency: str = "none") -> float:
+def apart(one: str, other: str, deficiency: str) -> float:
     """How different two colours look: their distance in CIELAB."""
     return float(np.linalg.norm(_seen_lab(one, deficiency) - _seen_lab(other, deficiency)))
 

@@ -87,20 +87,21 @@ def changed(before: Areas, now: Areas) -> bool:
     return False
 
 
-def neighbours_kept(far: NDArray[np.float64], places: NDArray[np.floating], k: int = 5) -> float:
-    """The share of the k nearest topics by distance that are among the k nearest on the map."""
+def neighbours_kept(far: NDArray[np.float64], places: NDArray[np.floating]) -> float:
+    """The share of the five nearest topics by distance that are among the five nearest on the
+    map."""
     on_map = np.sqrt(np.square(places[:, None] - places).sum(axis=-1))
     shares = []
-    for near, near_on_map in zip(_nearest(far, k), _nearest(on_map, k), strict=True):
+    for near, near_on_map in zip(_nearest_five(far), _nearest_five(on_map), strict=True):
         kept = set(near) & set(near_on_map)
-        shares.append(len(kept) / k)
+        shares.append(len(kept) / 5)
     return float(np.mean(shares))
 
 
-def _nearest(distance: NDArray[np.floating], k: int) -> NDArray[np.int64]:
-    """(K, k) the topics nearest to each, itself left out."""
+def _nearest_five(distance: NDArray[np.floating]) -> NDArray[np.int64]:
+    """(K, 5) the topics nearest to each, itself left out."""
     to_others = distance + np.diag(np.full(len(distance), np.inf))
-    return np.argsort(to_others, axis=1)[:, :k]
+    return np.argsort(to_others, axis=1)[:, :5]
 
 
 def measured(model: OnlineModel, documents: Minibatch, unseen: Minibatch) -> Figures:

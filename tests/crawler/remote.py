@@ -30,12 +30,6 @@ def remote(urls, clock, kept=None, agreed=True, contact=None, budget_folder=None
     )
 
 
-def local(paths, seed=5, held_out=30, **options):
-    """The dump in these files."""
-    asked = Asked({}, seed=seed, held_out=held_out, **options)
-    return LocalDump({"dump": list(map(str, paths))}, asked)
-
-
 async def kept_by(url, clock):
     """What a session keeps of the dump at ``url``: its identity."""
     source = remote([url], clock)
@@ -65,5 +59,6 @@ async def read(source, position=None, blocks=None):
 async def of_files(tmp_path, *datas):
     """The page ids of a dump in files of these bytes, in the order of its stream."""
     paths = [write(tmp_path / f"{number}.dump", data) for number, data in enumerate(datas)]
-    ids, _, _ = await read(local(paths))
+    dump = LocalDump({"dump": list(map(str, paths))}, Asked({}, seed=5, held_out=30))
+    ids, _, _ = await read(dump)
     return ids

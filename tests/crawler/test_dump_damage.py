@@ -104,9 +104,9 @@ async def in_order(tmp_path, data, name="d.xml"):
     return batches, [error.text for error in source.activity.errors]
 
 
-def in_parts(tmp_path, data, size, name="p.xml", info=INFO):
+def in_parts(tmp_path, data, size, info=INFO):
     """(ids, reasons of the pages skipped, messages) of all parts of so many bytes of a dump."""
-    file = LocalFile(write(tmp_path / name, data))
+    file = LocalFile(write(tmp_path / "p.xml", data))
     head = file.read(0, HEAD_BYTES)
     found_ids = []
     skipped = []

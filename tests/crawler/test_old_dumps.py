@@ -24,14 +24,14 @@ NAMESPACES = {
 }
 
 
-def head(namespaces=NAMESPACES, language="de", case="first-letter", site="Alt"):
+def head(namespaces=NAMESPACES, language="de", case="first-letter"):
     """The head of a dump; without namespaces it has no list of them."""
     listed = ""
     if namespaces:
         names = [f'<namespace key="{key}">{name}</namespace>' for key, name in namespaces.items()]
         listed = f"<namespaces>{''.join(names)}</namespaces>"
     return (
-        f'<mediawiki version="0.3" xml:lang="{language}"><siteinfo><sitename>{site}</sitename>'
+        f'<mediawiki version="0.3" xml:lang="{language}"><siteinfo><sitename>Alt</sitename>'
         f"<base>http://alt.example.org/wiki/Haupt</base><case>{case}</case>{listed}</siteinfo>\n"
     )
 

@@ -116,11 +116,10 @@ def meeting_within(groups, lift=8.0):
     return np.where(within, lift, 0.5)
 
 
-def found_by(lifts, groups, before=None):
+def found_by(lifts, groups):
     """The groups left of these, or `OTHER`, as a list."""
     U = len(groups)
-    earlier = np.full(U, NONE) if before is None else np.array(before)
-    return belonging(np.array(groups), earlier, met(lifts), np.arange(U)).tolist()
+    return belonging(np.array(groups), np.full(U, NONE), met(lifts), np.arange(U)).tolist()
 
 
 SIXTEEN = np.repeat(np.arange(16), 3)

@@ -29,9 +29,9 @@ def estimator(request):
     return estimator_class(request.param)
 
 
-def matrix_of(batch, n_words=40):
+def matrix_of(batch):
     """The documents as scikit-learn takes them: a sparse matrix (D, W) of word counts."""
-    return csr_array((batch.counts, batch.word_ids, batch.indptr), shape=(batch.D, n_words))
+    return csr_array((batch.counts, batch.word_ids, batch.indptr), shape=(batch.D, 40))
 
 
 CHECKS_NOT_PASSED = {"check_array_api_input"}

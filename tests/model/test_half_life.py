@@ -68,13 +68,13 @@ def learnt(kind, batches):
     return model
 
 
-def stream(turned_after, documents=1600, size=50):
+def stream(turned_after):
     """Planted topics over 40 words, then the same over 40 others."""
-    batch = planted_documents(documents)
+    batch = planted_documents(1600)
     words = batch.word_ids.copy()
     words[batch.documents() >= turned_after] += 40
     shifted = Minibatch(batch.indptr, words, batch.counts)
-    return [shifted[start : start + size] for start in range(0, documents, size)]
+    return [shifted[start : start + 50] for start in range(0, 1600, 50)]
 
 
 @pytest.mark.parametrize("kind", ["lda", "scvb0"])
@@ -92,13 +92,13 @@ def test_nothing_is_born_while_subjects_stay(kind):
     assert model.state()["rebirth_documents"] == 1600
 
 
-def born(rebirth, topics, shares, times=20):
-    """The topics that are born again in steps of which each topic has this share of the words."""
+def born(rebirth, topics, shares):
+    """The topics that are born again in 20 steps of which each topic has this share of the words."""
     batch = planted_documents(50)
     random = np.random.default_rng(0)
     words = np.array(shares) * 5000
     found = set()
-    for _ in range(times):
+    for _ in range(20):
         found.update(rebirth.step(topics, words, batch, random).tolist())
     return found
 

@@ -17,9 +17,9 @@ K = 20
 """Not a whole number of registers."""
 
 
-def texts(n_documents=12):
+def texts():
     """Documents with odd and even numbers of words, with one word and with none."""
-    batch = emptied(planted_batch(n_documents, n_topics=3, n_words=W, length=8), 5)
+    batch = emptied(planted_batch(12, n_topics=3, n_words=W, length=8), 5)
     return Minibatch.concatenate([batch, Minibatch([0, 1], [3], [2])])
 
 

@@ -37,9 +37,9 @@ def planted(seed, n=D, length=100):
     return Minibatch.from_csr(csr_array(counts))
 
 
-def learnt(model, texts, start=0, size=200):
-    for first in range(start, texts.D, size):
-        model.learn(texts[first : first + size])
+def learnt(model, texts, start=0):
+    for first in range(start, texts.D, 200):
+        model.learn(texts[first : first + 200])
     return model
 
 

@@ -33,13 +33,13 @@ MIDDLE = (118, 35)
 SMALL = (78, 19)
 
 
-def row(topic, share, name=None):
-    """A topic with the words of its number; ``name``: other than its leading words."""
+def row(topic, share):
+    """A topic with the words of its number."""
     words = canned.strays(topic)[:20]
     equal = tuple((word, 0.1) for word in words)
     return TopicRow(
         topic,
-        ", ".join(words[:3]) if name is None else name,
+        ", ".join(words[:3]),
         share,
         words=equal,
         shown=equal,
@@ -50,9 +50,9 @@ def row(topic, share, name=None):
     )
 
 
-def charted(of_topic, seed=0):
+def charted(of_topic):
     """Topics with these areas, those of one area near each other."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     shares = rng.dirichlet(np.full(len(of_topic), 2.0)).tolist()
     rows = [row(topic, share) for topic, share in enumerate(shares)]
     centres = rng.uniform(-40, 40, (max(of_topic) + 1, 2))
@@ -353,8 +353,8 @@ def atlas_of(app):
     return app.main.view.query_one(TopicAtlas)
 
 
-async def opened(pilot, key="7"):
-    await pilot.press(key)
+async def opened(pilot):
+    await pilot.press("7")
     await seeing.until_true(
         lambda: isinstance(pilot.app.main.view, AtlasView) and atlas_of(pilot.app).sheet
     )

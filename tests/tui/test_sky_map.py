@@ -40,9 +40,9 @@ def changing(tmp_path):
         yield path
 
 
-async def opened(pilot, key="7"):
+async def opened(pilot):
     """The sky, once it is drawn with its names."""
-    await pilot.press(key)
+    await pilot.press("7")
     sky = pilot.app.main.view.query_one(SkyMap)
     await seeing.until_true(lambda: sky.sky is not None and sky._written)
     await pilot.pause()

@@ -20,13 +20,13 @@ AREA_OF = np.array([0, 1, 0])
 SIZE = (40, 12)
 
 
-def a_map(n, layout=512, seed=0, first=1):
+def a_map(n, layout=512, seed=0):
     """A map of n articles with every other number."""
     rng = np.random.default_rng(seed)
     places = rng.integers(0, UNITS, (n, 2)).astype(np.uint16)
     topics = (np.arange(n) % 3).astype(np.int16)
     second = np.full(n, -1, np.int16)
-    return ArticleMap("lda", layout, first + 2 * np.arange(n), places, topics, second)
+    return ArticleMap("lda", layout, 1 + 2 * np.arange(n), places, topics, second)
 
 
 def grown(found, n):

@@ -66,7 +66,7 @@ class Linked(FaultyApi):
         return f'<p>1 {text}<a href="/wiki/Talk:A">x</a>{notes}</p>'
 
 
-def polyglot(language, size=400, asked=None, kind=Polyglot):
+def polyglot(language, size, asked=None, kind=Polyglot):
     """The address of such a wiki, which runs in a thread; ``asked`` gets every request's query."""
 
     @web.middleware

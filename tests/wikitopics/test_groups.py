@@ -61,7 +61,7 @@ def labels(notes):
     return pd.Series(np.array(["b", "a", "a", "c"])[np.arange(len(index)) % 4], index=index)
 
 
-def by_hand(session, keys, level="areas"):
+def by_hand(session, keys, level):
     """(mean, standard error, number of documents) of each group, by pandas alone; the keys are in
     the order of the documents."""
     proportions = session.proportions(frame=True)

@@ -1,4 +1,5 @@
-"""The lines, and the JSON, in which a trainer without a screen tells its progress."""
+"""The lines, and the JSON, in which a trainer without a screen tells its progress; the line of other
+long work."""
 
 import io
 import json
@@ -8,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from wikitopics.cli.output import rate
+from wikitopics.cli.output import ProgressLine, rate
 from wikitopics.cli.progress import JsonLines, ProgressLines
 from wikitopics.session.records import Progress, TrainerActivity
 from wikitopics.session.training.held_out import Measured
@@ -145,6 +146,17 @@ def test_a_reader_that_went_away_is_noticed_before_the_next_line_is_due(monkeypa
         os.close(reading)
         with pytest.raises(BrokenPipeError):
             lines(report(64))
+
+
+def test_a_line_of_other_work_tells_how_much_is_done_now_and_then(monkeypatch):
+    err = io.StringIO()
+    monkeypatch.setattr("sys.stderr", err)
+    progress = ProgressLine()
+    monkeypatch.setattr(progress, "_next", 0.0)
+    progress("titles read", 300, 1200)
+    assert err.getvalue().endswith("300 of 1,200 (25%) titles read\n")
+    progress("titles read", 301, 1200)  # too soon for another line
+    assert "301" not in err.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -58,12 +58,10 @@ async def serve_tls(wiki, tmp_path):
         await server.close()
 
 
-async def train(url, trusted=None):
+async def train(url, trusted):
     """Exit code and messages of a trainer that trusts this certificate besides those of the
     system."""
-    variables = {**os.environ, "PYTHONPATH": str(ROOT)}
-    if trusted is not None:
-        variables["SSL_CERT_FILE"] = str(trusted)
+    variables = {**os.environ, "PYTHONPATH": str(ROOT), "SSL_CERT_FILE": str(trusted)}
     command = [sys.executable, "-m", "wikitopics", "train", "--api-url", url, "--articles", "2"]
     process = await asyncio.create_subprocess_exec(*command, env=variables, stderr=subprocess.PIPE)
     _, error = await process.communicate()

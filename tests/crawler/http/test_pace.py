@@ -34,14 +34,13 @@ class Log:
         self.running = 0
         self.most_running = 0
 
-    async def request(self, pace, latency, told=0.0):
+    async def request(self, pace, latency):
         async with pace.turn(lambda moment, _: wait_until(self.clock, moment)) as turn:
             self.starts.append(self.clock.monotonic())
             self.running += 1
             self.most_running = max(self.most_running, self.running)
             await self.clock.sleep(latency)
             turn.latency = latency
-            turn.told_to_wait = told
             self.running -= 1
             self.ends.append(self.clock.monotonic())
 

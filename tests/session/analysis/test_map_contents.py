@@ -16,9 +16,9 @@ from wikitopics.session.storage import articles
 from wikitopics.session.storage.reader import SessionReader
 
 
-def read(path, model="lda"):
+def read(path):
     with SessionReader(path) as reader:
-        return map_contents(reader, model)
+        return map_contents(reader, "lda")
 
 
 def test_the_table_has_every_article_with_its_place_topic_and_area(trained, cli):

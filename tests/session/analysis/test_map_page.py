@@ -31,9 +31,9 @@ HOSTILE = (
 AREAS = (Area("north", (0.5, 0.8), "#578db2"), Area("south", (0.5, 0.2), "#edb333"))
 
 
-def topics_of(K, name="topic {}"):
+def topics_of(K):
     return [
-        Topic(name.format(k), [f"word{k}", "other"], k % 2, (k / K, 0.5), AREAS[k % 2].colour)
+        Topic(f"topic {k}", [f"word{k}", "other"], k % 2, (k / K, 0.5), AREAS[k % 2].colour)
         for k in range(K)
     ]
 

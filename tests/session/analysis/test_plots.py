@@ -75,14 +75,14 @@ def many_topics(n, n_areas, name=lambda number: f"first{number}, second{number},
     return topics, areas, [*tree, Branch(root, None, 1.0, "", 1.0, all_topics)]
 
 
-def a_table(names, labels, by="group", number="topic"):
+def a_table(names, labels, by="group"):
     """What `by_group` returns of so many names and labels."""
     rows = [
         (label, place, name, (1 + place % 7 + order % 5) / 40, 0.01, 10 + order)
         for order, label in enumerate(labels)
         for place, name in enumerate(names)
     ]
-    columns = [by, number, "name", "share", "standard_error", "documents"]
+    columns = [by, "topic", "name", "share", "standard_error", "documents"]
     return pd.DataFrame(rows, columns=columns)
 
 

@@ -12,11 +12,11 @@ from wikitopics.session.training.jobs import count_pages
 from wikitopics.vocab import Vocabulary
 
 
-def documents(lengths, first_page=0, titles=None):
+def documents(lengths, titles=None):
     """A block with so many distinct words each."""
     total = sum(lengths)
     return Block(
-        np.arange(first_page, first_page + len(lengths), dtype=np.int64),
+        np.arange(len(lengths), dtype=np.int64),
         np.arange(len(lengths), dtype=np.int64) + 7,
         titles or tuple(f"t{i}" for i in range(len(lengths))),
         np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),

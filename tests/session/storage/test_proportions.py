@@ -82,10 +82,10 @@ def test_blocks_of_articles_that_overlap_are_damage(second, damaged):
         assert len(SessionReader.recorded_articles(reader).page_ids) == 3
 
 
-def short_texts(n_topics, n=200):
-    """Proportions of texts of 20 words: one or two topics, and a little of every other."""
+def short_texts(n_topics):
+    """Proportions of 200 texts of 20 words: one or two topics, and a little of every other."""
     random = np.random.default_rng(2)
-    counts = np.zeros((n, n_topics))
+    counts = np.zeros((200, n_topics))
     for row in counts:
         row[random.choice(n_topics, 2, replace=False)] = random.multinomial(20, [0.7, 0.3])
     return ((counts + 0.01) / (20 + 0.01 * n_topics)).astype(np.float32)

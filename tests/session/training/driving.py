@@ -18,11 +18,10 @@ MODELS = {
 }
 
 
-def block(file, start, stop, skips=None):
+def block(file, start, stop):
     position = {"document": min(stop, len(file))}
     return replace(
         file.documents(start, stop),
-        skips=skips or {},
         position=position,
         lap=stop / len(file),
     )

@@ -21,7 +21,7 @@ SLOW_BEAT = 5.0
 MINUTE = 60.0
 
 
-def crawl(total, rate, *, seed=0, jitter=0.25, slower_from=math.inf):
+def crawl(total, rate, *, seed=0, slower_from=math.inf):
     """(seconds, articles) as batches of 50 come in, at times after a wait of 5 s or more; at half
     the rate from a moment on."""
     rng = random.Random(seed)
@@ -30,7 +30,7 @@ def crawl(total, rate, *, seed=0, jitter=0.25, slower_from=math.inf):
     arrivals = []
     while arrived < total:
         present_rate = rate if now < slower_from else rate / 2
-        now += 50 / present_rate * max(0.2, rng.gauss(1, jitter))
+        now += 50 / present_rate * max(0.2, rng.gauss(1, 0.25))
         if rng.random() < 0.1:
             now += 5 * rng.choice([1, 1, 2, 4])
         arrived = min(total, arrived + 50)
