@@ -5,22 +5,10 @@ import re
 from rich.console import Console
 
 from tests.tui import seeing
+from tests.tui.opening import KEYS, is_open
 from wikitopics.tui.bars import Hint, KeyBar
 from wikitopics.tui.main_screen import VIEWS
 from wikitopics.tui.topic_list import TopicList
-
-KEYS = {
-    "Dashboard": ["escape", "1"],
-    "Topics": "2",
-    "Articles": "3",
-    "Crawl": "4",
-    "Log": "5",
-    "Sessions": "6",
-    "Atlas": "7",
-    "Emergence": "7E",
-    "Ask": "i",
-}
-"""The keys that open each of `VIEWS`, by its title."""
 
 
 def test_keys_open_every_view():
@@ -37,12 +25,6 @@ async def test_every_view_at_every_size(shown, live):
                 await seeing.until_true(lambda: fills_the_room(app))
                 bar = seeing.lines(app)[-1]
                 assert size[0] < 80 or keys == "i" or ("? Help " in bar and "q Quit " in bar), bar
-
-
-def is_open(app, title):
-    """Whether this view is in sight and takes keys."""
-    main = app.main
-    return main.ready and isinstance(main.view, VIEWS[title]) and main.focused is main.view.home()
 
 
 def fills_the_room(app):

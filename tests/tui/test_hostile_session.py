@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.tui import canned, seeing
-from tests.tui.test_every_view import KEYS, is_open
+from tests.tui.opening import KEYS, is_open
 from wikitopics.session.wording import measured
 from wikitopics.tui import text
 from wikitopics.tui.axes import ago, duration, plain

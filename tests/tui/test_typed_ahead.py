@@ -9,8 +9,8 @@ from textual.command import CommandPalette
 from textual.widgets import Input
 
 from tests.tui import canned, seeing
+from tests.tui.opening import KEYS, is_open
 from tests.tui.standins import Process
-from tests.tui.test_every_view import KEYS, is_open
 from wikitopics.tui.app import Wikitopics
 from wikitopics.tui.follow import Watch
 from wikitopics.tui.lists import RowList

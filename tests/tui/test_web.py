@@ -18,7 +18,7 @@ from textual.app import SystemCommand
 
 from tests import waiting
 from tests.tui import seeing
-from tests.tui.test_every_view import KEYS, is_open
+from tests.tui.opening import KEYS, is_open
 from wikitopics.extra import WEB
 from wikitopics.tui import viewer
 from wikitopics.tui.views.view import View
