@@ -10,8 +10,13 @@ from xml.sax.saxutils import escape
 import zstandard
 
 from tests.wikitopics.polyglot import SUBJECTS, linked
+from wikitopics.crawler.dumps.containers import HEAD as HEAD_BYTES
+from wikitopics.crawler.dumps.containers import HeldFile, LocalFile
 from wikitopics.crawler.dumps.files import DumpFiles
+from wikitopics.crawler.dumps.parts import DumpPart
+from wikitopics.crawler.errors import CutOff
 from wikitopics.crawler.file_source import FileSource
+from wikitopics.crawler.page import Page, SourceInfo
 
 HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10" xml:lang="de">
 <siteinfo><sitename>Test</sitename><namespaces><namespace key="0" />
@@ -19,6 +24,7 @@ HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="
 <namespace key="14">Kategorie</namespace></namespaces></siteinfo>
 """
 FOOT = "</mediawiki>\n"
+INFO = SourceInfo("", None, language="en")
 
 
 def page(number, text=None, ns=0, extra="", model="wikitext"):
@@ -121,6 +127,27 @@ async def read_whole(path, data, *, held_out=0, resuming=False):
     source = dump_source([write(path, data)], held_out=held_out, resuming=resuming)
     _, batches = await collect(source)
     return batches, source
+
+
+def in_parts(tmp_path, data, size, info=INFO):
+    """(ids, reasons of the pages skipped, messages) of all parts of so many bytes of a dump."""
+    file = LocalFile(write(tmp_path / "p.xml", data))
+    head = file.read(0, HEAD_BYTES)
+    found_ids = []
+    skipped = []
+    messages = []
+    for start in range(0, file.size, size):
+        held = HeldFile(file.name, file.size, head, start, file.read(start, file.size))
+        part = DumpPart(held, min(start + size, file.size))
+        try:
+            for page_or_reason in part.pages(info):
+                if isinstance(page_or_reason, Page):
+                    found_ids.append(page_or_reason.page_id)
+                else:
+                    skipped.append(page_or_reason)
+        except CutOff as error:
+            messages.append(str(error))
+    return found_ids, skipped, messages
 
 
 def pages_of(batches):

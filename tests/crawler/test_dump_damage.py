@@ -12,12 +12,14 @@ import zstandard
 from tests.crawler.dumps import (
     FOOT,
     HEAD,
+    INFO,
     WRAPPINGS,
     collect,
     dump,
     dump_of,
     dump_source,
     ids,
+    in_parts,
     in_pieces,
     multistream,
     page,
@@ -26,14 +28,9 @@ from tests.crawler.dumps import (
     skips,
     write,
 )
-from wikitopics.crawler.dumps.containers import HEAD as HEAD_BYTES
-from wikitopics.crawler.dumps.containers import HeldFile, LocalFile
-from wikitopics.crawler.dumps.parts import DumpPart
 from wikitopics.crawler.dumps.xml import DumpReader
-from wikitopics.crawler.errors import BadSource, CutOff
-from wikitopics.crawler.page import Page, SourceInfo
+from wikitopics.crawler.errors import BadSource
 
-INFO = SourceInfo("", None, language="en")
 NUMBERS = list(range(1, 61))
 PAGES = [page(number).encode() for number in NUMBERS]
 START = HEAD.encode()
@@ -102,27 +99,6 @@ async def in_order(tmp_path, data, name="d.xml"):
     """(batches, messages) of a dump that is read in its order."""
     batches, source = await read_whole(tmp_path / name, data)
     return batches, [error.text for error in source.activity.errors]
-
-
-def in_parts(tmp_path, data, size, info=INFO):
-    """(ids, reasons of the pages skipped, messages) of all parts of so many bytes of a dump."""
-    file = LocalFile(write(tmp_path / "p.xml", data))
-    head = file.read(0, HEAD_BYTES)
-    found_ids = []
-    skipped = []
-    messages = []
-    for start in range(0, file.size, size):
-        held = HeldFile(file.name, file.size, head, start, file.read(start, file.size))
-        part = DumpPart(held, min(start + size, file.size))
-        try:
-            for page_or_reason in part.pages(info):
-                if isinstance(page_or_reason, Page):
-                    found_ids.append(page_or_reason.page_id)
-                else:
-                    skipped.append(page_or_reason)
-        except CutOff as error:
-            messages.append(str(error))
-    return found_ids, skipped, messages
 
 
 @pytest.mark.parametrize("size", [700, 1 << 20])

@@ -17,7 +17,7 @@ import msgspec
 import pytest
 import zstandard
 
-from tests.crawler.dumps import HEAD, dump, dump_of, in_pieces, multistream, page, write
+from tests.crawler.dumps import HEAD, INFO, dump, dump_of, in_pieces, multistream, page, write
 from tests.waiting import until
 from wikitopics.crawler.dumps.bzip2 import bzip2_blocks
 from wikitopics.crawler.dumps.containers import HEAD as HEAD_BYTES
@@ -27,11 +27,10 @@ from wikitopics.crawler.dumps.schedule import Schedule
 from wikitopics.crawler.dumps.shuffled import LocalDump, survey
 from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.errors import BadSource, CutOff, Lacking
-from wikitopics.crawler.page import Page, SourceInfo
+from wikitopics.crawler.page import Page
 from wikitopics.crawler.rounds import spread
 from wikitopics.crawler.source import Asked
 
-INFO = SourceInfo("", None, language="en")
 NUMBERS = range(1, 121)
 
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.crawler.dumps import collect, dump_source, ids, pages_of, skips, write
-from tests.crawler.test_dump_damage import in_parts
+from tests.crawler.dumps import collect, dump_source, ids, in_parts, pages_of, skips, write
 from wikitopics.crawler.dumps.namespaces import has_namespace, project_names
 from wikitopics.crawler.markup.wikitext import extract_wikitext, is_redirect
 from wikitopics.crawler.page import SourceInfo

@@ -10,7 +10,7 @@ import random
 import pytest
 
 from tests.crawler.dumps import write
-from tests.crawler.test_text_files import PACKERS, jsonl, read, read_pages, texts_of
+from tests.crawler.text_files import PACKERS, jsonl, read, read_pages, texts_of
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.page import Page
 from wikitopics.crawler.texts.documents import TextFiles

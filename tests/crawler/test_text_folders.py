@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.crawler.dumps import write
-from tests.crawler.test_text_files import read, read_pages
+from tests.crawler.text_files import read, read_pages
 from wikitopics.crawler.errors import BadSource
 
 

@@ -1,22 +1,7 @@
 """Bars for whoever waits in Python."""
 
+from tests.bars import Bar
 from wikitopics.stored import progress_bars
-
-
-class Bar:
-    """As much of tqdm's as is used."""
-
-    def __init__(self, total, unit, **_):
-        self.total = total
-        self.unit = unit
-        self.n = 0
-        self.closed = False
-
-    def update(self, n):
-        self.n += n
-
-    def close(self):
-        self.closed = True
 
 
 def test_each_kind_of_work_has_a_bar_and_all_are_closed(monkeypatch):

@@ -1,7 +1,6 @@
 """Exports: the contract's headers, the same values in each form, whole files or none."""
 
 import csv
-import dataclasses
 import io
 import itertools
 import json
@@ -14,20 +13,13 @@ import numpy as np
 import pytest
 
 from tests.commands import ROOT
+from tests.session.analysis.exported import written
 from tests.session.rows import sql
-from tests.session.training.test_texts_source import MODEL, write
-from wikitopics.session.analysis.exports import TABLES, ExportRequest, batched
+from tests.session.training.own_texts import MODEL, write
+from wikitopics.session.analysis.exports import TABLES, ExportRequest
 from wikitopics.session.analysis.formats import format_of
 from wikitopics.session.errors import SessionError
 from wikitopics.session.storage.reader import SessionReader, backup
-
-
-def written(form, columns, rows):
-    """What a format makes of these rows."""
-    table = dataclasses.replace(
-        TABLES["words"], columns=columns, batches=batched(lambda request: rows)
-    )
-    return b"".join(format_of(table, form).stream(table, ExportRequest(None, [])))
 
 
 def test_topics_and_metrics_make_sense(cli, trained):

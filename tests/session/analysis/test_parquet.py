@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import wikitopics as wt
-from tests.session.analysis import test_export
+from tests.session.analysis.exported import written
 from wikitopics.session.analysis import formats
 from wikitopics.session.analysis.exports import TABLES, TYPES
 
@@ -26,18 +26,18 @@ def test_it_holds_what_json_holds(what, together, cli, trained, tmp_path, monkey
         assert str(field.type) == NAMES[TYPES[field.name]], field
 
 
-def written(rows):
-    data = test_export.written("parquet", ("title", "topic", "share", "in_use"), rows)
+def table_of(rows):
+    data = written("parquet", ("title", "topic", "share", "in_use"), rows)
     return parquet.read_table(io.BytesIO(data))
 
 
 def test_values_are_as_they_are_and_rows_are_groups_in_order(monkeypatch):
     rows = [("=HYPERLINK(1)", 2**62, 0.1, True), ('a, "b"\n\t\0', None, 1e-300, False)]
     rows += [("", -1, float("inf"), None), ("\U0001f600\u202e", 0, -0.0, True)]
-    assert [tuple(row.values()) for row in written(rows).to_pylist()] == rows
-    assert written([]).column_names == ["title", "topic", "share", "in_use"]
+    assert [tuple(row.values()) for row in table_of(rows).to_pylist()] == rows
+    assert table_of([]).column_names == ["title", "topic", "share", "in_use"]
     monkeypatch.setattr(formats, "GROUP", 1_000)
-    found = written([(f"t{n}", n, n / 7, n % 2 == 0) for n in range(2_300)])
+    found = table_of([(f"t{n}", n, n / 7, n % 2 == 0) for n in range(2_300)])
     assert found["topic"].to_pylist() == list(range(2_300))
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 import wikitopics as wt
-from tests.session.analysis import test_export
+from tests.session.analysis.exported import written
 from wikitopics.session.analysis import spreadsheet
 from wikitopics.session.analysis.exports import TABLES, ExportRequest
 from wikitopics.session.errors import BadUsage
@@ -23,10 +23,6 @@ def rows_of(source):
     """The cells of the only sheet; formulas would be read as such, not as their values."""
     (sheet,) = openpyxl.load_workbook(source).worksheets
     return [[cell.value for cell in row] for row in sheet.iter_rows()]
-
-
-def written(columns, rows):
-    return test_export.written("xlsx", columns, rows)
 
 
 @pytest.mark.parametrize("what", [name for name, table in TABLES.items() if table.columns])
@@ -46,7 +42,7 @@ def test_it_holds_what_json_holds(what, cli, trained, tmp_path):
 
 def test_text_is_never_a_formula_a_link_or_a_number():
     texts = ["=1+1", "+1", "-1", "@SUM(A1)", " =1", "{=1}", "http://example.org", "007", "TRUE"]
-    data = written(("title", "share"), [(text, 0.5) for text in texts])
+    data = written("xlsx", ("title", "share"), [(text, 0.5) for text in texts])
     (sheet,) = openpyxl.load_workbook(io.BytesIO(data)).worksheets
     cells = [row[0] for row in sheet.iter_rows(min_row=2)]
     assert [cell.value for cell in cells] == texts
@@ -59,7 +55,7 @@ def test_text_is_never_a_formula_a_link_or_a_number():
 def test_what_a_cell_cannot_hold_is_replaced_left_empty_or_text():
     rows = [("a\x00b\x1b\ud800\uffff", 2**62, float("nan")), ("_x0041_", -3, float("inf"))]
     rows += [("a\nb\tc", None, 1e300)]
-    _, *found = rows_of(io.BytesIO(written(("title", "topic", "share"), rows)))
+    _, *found = rows_of(io.BytesIO(written("xlsx", ("title", "topic", "share"), rows)))
     bad = "\N{REPLACEMENT CHARACTER}"
     assert found == [
         [f"a{bad}b{bad}{bad}{bad}", str(2**62), None],
@@ -70,13 +66,13 @@ def test_what_a_cell_cannot_hold_is_replaced_left_empty_or_text():
 
 def test_what_does_not_fit_on_a_sheet_is_one_line(monkeypatch):
     longest = "\U0001f600" * (spreadsheet.LONGEST_TEXT // 2)
-    assert rows_of(io.BytesIO(written(("title",), [(longest,)])))[1] == [longest]
+    assert rows_of(io.BytesIO(written("xlsx", ("title",), [(longest,)])))[1] == [longest]
     with pytest.raises(BadUsage, match=r"^row 1 has a title of 32,768 characters, but"):
-        written(("title",), [(longest + "ab",)])
+        written("xlsx", ("title",), [(longest + "ab",)])
     monkeypatch.setattr(spreadsheet, "MOST_ROWS", 4)
-    assert len(rows_of(io.BytesIO(written(("topic",), [(n,) for n in range(3)])))) == 4
+    assert len(rows_of(io.BytesIO(written("xlsx", ("topic",), [(n,) for n in range(3)])))) == 4
     with pytest.raises(BadUsage, match=r"^words has over 3 rows, .*: use csv or parquet"):
-        written(("topic",), [(n,) for n in range(4)])
+        written("xlsx", ("topic",), [(n,) for n in range(4)])
 
 
 def test_the_same_session_gives_the_same_bytes_and_python_writes_them_too(cli, trained, tmp_path):

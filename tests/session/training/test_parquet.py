@@ -12,7 +12,7 @@ from tests.crawler.dumps import german
 from tests.crawler.parquet import in_small_steps, write  # noqa: F401
 from tests.session.memory import in_order
 from tests.session.rows import kept_snippets
-from tests.session.training.test_texts_source import MODEL, end_after_a_commit, stream_of, text
+from tests.session.training.own_texts import MODEL, end_after_a_commit, stream_of, text
 from wikitopics.cli.output import ProgressLine
 from wikitopics.crawler.texts.parquet_source import ParquetTexts
 from wikitopics.session.storage.reader import SessionReader

@@ -4,44 +4,19 @@ import csv
 import gzip
 import json
 import os
-import random
 import signal
-import sqlite3
-import time
-from contextlib import closing, suppress
 
 import pytest
 
-from tests.session.rows import kept_snippets
+from tests.session.training.own_texts import (
+    MODEL,
+    WORDS,
+    end_after_a_commit,
+    stream_of,
+    text,
+    write,
+)
 from wikitopics.crawler.texts.kinds import Texts
-from wikitopics.session.storage.reader import SessionReader
-
-WORDS = [
-    "river",
-    "mountain",
-    "church",
-    "football",
-    "election",
-    "theorem",
-    "village",
-    "painter",
-    "engine",
-]
-
-
-def text(number):
-    pick = random.Random(number)
-    return " ".join(pick.choices(WORDS[number % 3 * 3 :][:5], k=20))
-
-
-def write(path, first, last):
-    with path.open("w") as file:
-        for i in range(first, last):
-            file.write(json.dumps({"id": f"doc/{i}", "title": f"T{i}", "text": text(i)}) + "\n")
-    return path
-
-
-MODEL = ("--topics", "3", "--batch-size", "16")
 
 
 @pytest.fixture
@@ -82,17 +57,6 @@ def test_every_document_once_with_its_id_also_when_the_run_is_resumed(cli, docs)
     assert {row["id"] for row in about} <= {f"doc/{i}" for i in range(1, 380)} | {""}
 
 
-def stream_of(session):
-    """What was read in which order, what is held out and kept of the texts, and what each model
-    made of it."""
-    with closing(sqlite3.connect(session)) as db:
-        articles = "SELECT seq, page_id, title, id, words, role FROM articles ORDER BY seq"
-        metrics = "SELECT articles, metric, value FROM metrics ORDER BY 1, 2"
-        stream = [db.execute(query).fetchall() for query in (articles, metrics)]
-    with SessionReader(session) as reader:
-        return [*stream, kept_snippets(reader)]
-
-
 def many_records(folder):
     path = write(folder / "many.jsonl", 1, 6000)
     with path.open("a") as file:
@@ -124,23 +88,6 @@ def test_kills_and_stops_leave_the_same_stream(cli, spawn_resting, home, tmp_pat
             end_after_a_commit(trainer, home / "killed.db", end)
     assert cli("train", "--session", "killed", *options).code == 0
     assert stream_of(home / "killed.db") == stream_of(home / "whole.db")
-
-
-def end_after_a_commit(trainer, session, end):
-    before = committed(session)
-    while committed(session) == before:
-        assert trainer.poll() is None
-        time.sleep(0.02)
-    trainer.send_signal(end)
-    trainer.communicate()
-
-
-def committed(session):
-    """Articles trained at the last commit."""
-    if session.exists():
-        with suppress(sqlite3.OperationalError), closing(sqlite3.connect(session)) as db:
-            return sum(articles for (articles,) in db.execute("SELECT articles FROM progress"))
-    return 0
 
 
 def test_bad_records_are_named_and_counted_by_reason(cli, counted_here, tmp_path):

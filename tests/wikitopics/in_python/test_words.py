@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import wikitopics as wt
+from tests.bars import Bar
 from tests.wikitopics.in_python.learning import TEXTS, WORDS, assert_nothing_is_left, learn
-from tests.wikitopics.test_progress_bars import Bar
 from wikitopics.stored import progress_bars
 
 pytestmark = pytest.mark.filterwarnings("ignore:short texts")
