@@ -18,6 +18,7 @@ import pytest
 
 import wikitopics
 from tests.corpora import write_corpus
+from tests.session.archives import npz
 from tests.session.rows import sql
 from wikitopics.extra import REPORT
 from wikitopics.session.errors import NotASession
@@ -207,12 +208,6 @@ def changed_arrays(array):
         if array.size:
             changed.flat[-1] = value
             yield name, changed.astype(array.dtype) if is_float else changed
-
-
-def npz(arrays, save=np.savez):
-    buffer = io.BytesIO()
-    save(buffer, **arrays)
-    return buffer.getvalue()
 
 
 @pytest.fixture(scope="module")

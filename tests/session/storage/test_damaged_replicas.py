@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from tests.corpora import write_corpus
+from tests.session.archives import npz
 from tests.session.rows import sql
-from tests.session.storage.test_damage import npz
 
 SHARED = '$."shared arrays"'
 

@@ -11,6 +11,7 @@ from struct import pack
 import numpy as np
 import pytest
 
+from tests.session.archives import npz
 from tests.session.rows import documents, largest
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.storage.articles import insert_articles, renew_topics
@@ -58,7 +59,7 @@ def test_the_checksum_names_the_content_compressed_or_not(counts_file, tmp_path)
     third = counts_file(write(tmp_path / "c.npz", counts=np.array([1, 2, 4])), 5)
     assert one == other.identity["checksum"] != third.identity["checksum"]
     one = counts_file(write(tmp_path / "a.npz"), 5)
-    (tmp_path / "b.npz").write_bytes(as_bytes(**GOOD))
+    (tmp_path / "b.npz").write_bytes(npz(GOOD, np.savez_compressed))
     other = counts_file(tmp_path / "b.npz", 5)
     assert one.identity == other.identity
     assert one.documents(1, 3).to_bytes() == other.documents(1, 3).to_bytes()
@@ -224,12 +225,6 @@ def test_words_that_were_counted_elsewhere_need_no_rule(tmp_path, cli, one_line,
     one_line(other, 2, "can never match a word")
 
 
-def as_bytes(save=np.savez_compressed, **arrays):
-    buffer = io.BytesIO()
-    save(buffer, **arrays)
-    return buffer.getvalue()
-
-
 def giant():
     """A good file whose row ``counts`` says that it has 2**60 entries."""
     header = b"{'descr': '<i8', 'fortran_order': False, 'shape': (1152921504606846976,), }"
@@ -252,14 +247,14 @@ def bomb(compression, header):
 
 
 def broken_inside():
-    data = bytearray(as_bytes(**GOOD))
+    data = bytearray(npz(GOOD, np.savez_compressed))
     data[60:90] = b"\xff" * 30
     return bytes(data)
 
 
 def odd_header(text):
     """An array whose header is ``text``."""
-    buffer = io.BytesIO(as_bytes(np.savez, **GOOD))
+    buffer = io.BytesIO(npz(GOOD))
     with zipfile.ZipFile(buffer, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
         archive.writestr(
             "counts.npy", b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
@@ -269,7 +264,7 @@ def odd_header(text):
 
 def odd_member(offset, value):
     """A good file with one more member, of which the directory says something strange."""
-    data = bytearray(as_bytes(np.savez, **GOOD, more=np.arange(9)))
+    data = bytearray(npz({**GOOD, "more": np.arange(9)}))
     entry = data.rindex(b"PK\x01\x02")
     data[entry + offset : entry + offset + len(value)] = value
     return bytes(data)
@@ -279,10 +274,10 @@ def odd_member(offset, value):
     "content",
     [
         pytest.param(b"", id="empty"),
-        pytest.param(as_bytes(**GOOD)[:-40], id="cut"),
+        pytest.param(npz(GOOD, np.savez_compressed)[:-40], id="cut"),
         pytest.param(giant(), id="giant"),
         pytest.param(broken_inside(), id="broken"),
-        pytest.param(as_bytes(np.savez, **GOOD | {"counts": np.array([{}])}), id="pickle"),
+        pytest.param(npz(GOOD | {"counts": np.array([{}])}), id="pickle"),
         pytest.param(odd_header(b"(" * 4000), id="header-unclosed"),
         pytest.param(odd_member(8, b"\x01"), id="encrypted"),
         pytest.param(odd_member(10, b"\x63"), id="unknown-compression"),
@@ -313,7 +308,7 @@ def test_what_is_no_counts_file_is_one_line(counts_file, tmp_path, content):
             id="header",
         ),
         pytest.param(
-            lambda: as_bytes(**GOOD, **{str(i): GOOD["counts"] for i in range(1500)}),
+            lambda: npz(GOOD | {str(i): GOOD["counts"] for i in range(1500)}, np.savez_compressed),
             "too many arrays",
             id="many",
         ),
@@ -355,8 +350,13 @@ def test_a_folder_is_told(counts_file, tmp_path):
 def write_lengths(path, lengths):
     """Documents with so many entries, all of the first of five words."""
     n = sum(lengths)
-    entries = {"word_ids": np.zeros(n, np.int8), "counts": np.ones(n, np.int8)}
-    path.write_bytes(as_bytes(indptr=np.cumsum([0, *lengths]), **entries, n_words=5))
+    arrays = {
+        "indptr": np.cumsum([0, *lengths]),
+        "word_ids": np.zeros(n, np.int8),
+        "counts": np.ones(n, np.int8),
+        "n_words": 5,
+    }
+    path.write_bytes(npz(arrays, np.savez_compressed))
     return path
 
 
