@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.crawler.test_extract_wikitext import SENTENCES
+from tests.crawler.markup import DEEP_HTML, FLAT_HTML, HTML, SENTENCES
 from tests.real_text import CORPUS, needs_corpus
 from wikitopics.crawler.markup.html import extract_html
 
@@ -183,16 +183,7 @@ def test_odd_pages_give_text_and_no_warnings(page):
         assert isinstance(extract_html(page), str)
 
 
-TAGS = """
-<div> </div> <p> </p> <b> </b> <i> </i> <table> <tr> <td> </table> <ul> <li> </ul> <h2> </h2> <!-- --> &amp;
-<a\thref=" "> <span\tclass="reference"> </span> &#0; &#x110000; & < > " <br/> <style> </style> <script>
-</script> <math> <svg> <h2>Notes</h2> <!DOCTYPE <?xml ?> <![CDATA[ ]]> é 語 word <select> <option> <form>
-<frameset> <body> <html> <head> <title>
-"""
-FRAGMENTS = [tag.replace("\t", " ") for tag in TAGS.split()] + ["\x00", "\n", " ", "\x02", "\x027x"]
-
-
-@given(st.lists(st.sampled_from(FRAGMENTS), max_size=60).map("".join) | st.text())
+@given(st.lists(st.sampled_from(HTML), max_size=60).map("".join) | st.text())
 def test_any_text_gives_text_without_markup(page):
     assert not set("{}[]|<>\x02") & set(extract_html(page))
 
@@ -202,25 +193,13 @@ def test_any_bytes_give_text(data):
     assert isinstance(extract_html(data), str)
 
 
-DEEP = [
-    "<div>",
-    "<b></i>",
-    "<span></div>",
-    "<ul><li>",
-    "<font><p>",
-    "<b>",
-    "<sup class='reference'>",
-]
-FLAT = '<p>|<table>|<a |<a href="|<!--|&|<a\n|<!NewPP|<div class="|</p>|<br>|<table><ul><li>|<|<?'
-
-
-@pytest.mark.parametrize("bomb", DEEP)
+@pytest.mark.parametrize("bomb", DEEP_HTML)
 def test_four_megabytes_of_nesting_are_read_in_linear_time(bomb):
     # A quadratic pass would take many minutes and meet the test run's own limit.
     assert extract_html(bomb * (4_000_000 // len(bomb)) + "end").split() == ["end"]
 
 
-@pytest.mark.parametrize("bomb", FLAT.split("|"))
+@pytest.mark.parametrize("bomb", FLAT_HTML)
 def test_a_page_of_one_mark_gives_text(bomb):
     assert isinstance(extract_html(bomb * (100_000 // len(bomb))), str)
 

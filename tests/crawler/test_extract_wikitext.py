@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.crawler.markup import SENTENCES, WIKITEXT, WIKITEXT_BOMBS
 from tests.real_text import needs_corpus
 from wikitopics.crawler.markup.wikitext import extract_wikitext
 
@@ -126,10 +127,6 @@ def test_a_skipped_section_ends_at_the_next_of_its_level_unless_it_may_be_a_subj
     assert extract_wikitext(text) == "lead\nLiterature\nThe first novels were Persian."
 
 
-SENTENCES = (
-    "Literature in Azerbaijani was formed in the 14th century, and among its poets was Hasanoglu "
-    "(1250). It has been written in three alphabets, as the country's rulers wished."
-)
 CITATIONS = [
     "* Smith, John (1999). The long history of the novel and of those who read it. London: A "
     "Press.",
@@ -197,18 +194,7 @@ def test_broken_markup_costs_no_prose(broken, kept):
     assert not {"cell", "20px", "thumb"} & set(text.split())
 
 
-MARKS = r"""
-{{ }} [[ ]] {| |} | \n|- \n! <ref> </ref> <ref\tname="a"> <ref/> <!-- --> '' ''' ''''' = \n==a==\n [ ] {{{ }}}
-[[File:a|thumb| [[a|b]] {{lang|fr| {{convert|1|km}} <math> </math> <nowiki> </nowiki> <table> </table> -{ }-
-[http://a\tb] &#x41; &bogus; &#99999999999; http://x __TOC__ \x00 \n \n\n * # : ; <br> <b </b> a é 語 &amp; \t
-#REDIRECT
-"""
-FRAGMENTS = [
-    one.replace(r"\n", "\n").replace(r"\t", "\t").replace(r"\x00", "\x00") for one in MARKS.split()
-]
-
-
-@given(st.lists(st.sampled_from(FRAGMENTS), max_size=60).map("".join) | st.text())
+@given(st.lists(st.sampled_from(WIKITEXT), max_size=60).map("".join) | st.text())
 def test_any_text_gives_text_without_markup(text):
     assert not set("{}[]|<>\x00") & set(extract_wikitext(text))
 
@@ -218,16 +204,7 @@ def test_any_bytes_give_text(data):
     assert isinstance(extract_wikitext(data.decode("utf-8", "surrogateescape")), str)
 
 
-BOMBS = (
-    '{{~[[~}}~{|\n~\n{|~\n|~<ref>~<ref name="a">x~<b '
-    'a="~<!--~<~<table>~{{a|~[[a|~[[File:~{{lang|a|~'
-    "{{{~a{{b}}~{{[[~{{ [[ }}~[[ {{ ]] }}~\n{|{{\n|}~[http://a ~{|role=presentation\n|\n* a\n~"
-    "{|class=\n* a\n|}\n~{|role=~&#9~'''~'''a\n~== a ==\n~==\n~&amp~\x00a:~\n   ~</ref  "
-    "~<nowiki>~__A~http://~-{~-{a;~-{zh:a;~-{A;A|~{{ ~{{!}}~{{{!}}\n~\n{{!}}~{{!}}}\n"
-)
-
-
-@pytest.mark.parametrize("bomb", BOMBS.split("~"))
+@pytest.mark.parametrize("bomb", WIKITEXT_BOMBS)
 def test_half_a_megabyte_of_one_mark_is_read_in_linear_time(bomb):
     # A quadratic pass would take minutes and meet the test run's own limit.
     assert isinstance(extract_wikitext(bomb * (500_000 // len(bomb))), str)

@@ -9,9 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from yarl import URL
 
-from tests.crawler.test_extract_html import DEEP, FLAT
-from tests.crawler.test_extract_html import FRAGMENTS as TAGS
-from tests.crawler.test_extract_wikitext import BOMBS, FRAGMENTS
+from tests.crawler.markup import DEEP_HTML, FLAT_HTML, HTML, WIKITEXT, WIKITEXT_BOMBS
 from tests.real_text import needs_corpus
 from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.markup.html import html_links
@@ -180,7 +178,7 @@ def test_a_dump_tells_its_namespaces_and_its_case():
 
 
 @given(
-    st.lists(st.sampled_from([*FRAGMENTS, "[[", "]]", "\x03", "\x030\x03"]), max_size=60).map(
+    st.lists(st.sampled_from([*WIKITEXT, "[[", "]]", "\x03", "\x030\x03"]), max_size=60).map(
         "".join
     )
     | st.text()
@@ -204,7 +202,7 @@ def test_the_title_of_a_title_is_itself(text):
 
 @given(
     st.lists(
-        st.sampled_from([*TAGS, '<a href="/wiki/A_b">', "</a>", "\x03", "\x030\x03"]), max_size=60
+        st.sampled_from([*HTML, '<a href="/wiki/A_b">', "</a>", "\x03", "\x030\x03"]), max_size=60
     )
 )
 def test_any_page_gives_titles(tags):
@@ -217,7 +215,7 @@ def test_any_bytes_give_targets(data):
 
 
 @pytest.mark.parametrize(
-    "bomb", [*BOMBS.split("~"), "[[a]]", "[[a|b]] ", "[[a&", "[[%4", "[[a:", "\x030\x03"]
+    "bomb", [*WIKITEXT_BOMBS, "[[a]]", "[[a|b]] ", "[[a&", "[[%4", "[[a:", "\x030\x03"]
 )
 def test_half_a_megabyte_of_one_mark_is_read_in_linear_time(bomb):
     assert isinstance(of_wikitext(bomb * (500_000 // len(bomb))), list)
@@ -228,7 +226,7 @@ def test_a_target_of_half_a_megabyte_is_read_in_linear_time(inside):
     assert set(titles([inside * (500_000 // len(inside))], WIKI)) <= {"&"}
 
 
-@pytest.mark.parametrize("bomb", [*DEEP, *FLAT.split("|"), '<a href="/wiki/A">', "<a href='//'>"])
+@pytest.mark.parametrize("bomb", [*DEEP_HTML, *FLAT_HTML, '<a href="/wiki/A">', "<a href='//'>"])
 def test_a_page_of_one_mark_gives_titles(bomb):
     assert isinstance(of_html(bomb * (200_000 // len(bomb))), list)
 
