@@ -124,7 +124,8 @@ def test_a_member_that_the_source_lacks_is_said(folder, member):
 def test_a_resumed_source_may_cut_its_batches_otherwise(folder, monkeypatch):
     class Kind(Notes):
         def open(self, identity, asked):
-            monkeypatch.setitem(module, "AT_ONCE", 7 if "checksum" in identity else 50)
+            at_once = 7 if "checksum" in identity else 50
+            monkeypatch.setitem(module, "AT_ONCE", at_once)
             return super().open(identity, asked)
 
     check_source(Kind, notes=folder)

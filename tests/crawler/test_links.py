@@ -250,7 +250,8 @@ def test_the_links_are_those_of_a_general_parser_where_prose_is_kept(articles):
         targets = [str(link.title) for link in links]
         for number, link in enumerate(links):
             if not re.match(r"\s*:?\s*(file|image|category)\s*:", str(link.title), re.IGNORECASE):
-                link.text = f"{link.title if link.text is None else link.text} {TAG}{number}z"
+                shown = link.title if link.text is None else link.text
+                link.text = f"{shown} {TAG}{number}z"
         kept = [
             int(number) for number in re.findall(f"{TAG}([0-9]+)z", extract_wikitext(str(tree)))
         ]

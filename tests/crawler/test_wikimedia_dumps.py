@@ -27,8 +27,11 @@ def now(monkeypatch):
 
 
 async def opened(server, *, agreed=True, folder="/", lang="de", contact=None):
-    given = {DUMP.name: (server.url + folder,), "lang": lang} | ({YES.name: True} if agreed else {})
-    given |= {"contact": contact} if contact else {}
+    given = {DUMP.name: (server.url + folder,), "lang": lang}
+    if agreed:
+        given[YES.name] = True
+    if contact:
+        given["contact"] = contact
     asked = Asked(given, version="1")
     source = Dump().open(Dump().identity(asked), asked)
     try:

@@ -173,7 +173,8 @@ def test_the_error_of_a_difference_is_its_spread_over_sets_of_documents():
     nats, others = map(documents.nats, models)
     parts = np.array_split(np.arange(documents.hidden.D), 40)
     of_entry = documents.hidden.documents()
-    differences, errors = [], []
+    differences = []
+    errors = []
     for part in parts:
         chosen = np.isin(of_entry, part)
         some = copy.copy(documents)

@@ -155,8 +155,8 @@ class Drawing(MixtureOfUnigrams):
 
 class Unsized(MixtureOfUnigrams):
     def topics(self):
-        one_word = self.n_words == 1
-        return super().topics() * (np.nan if one_word else 1)
+        factor = np.nan if self.n_words == 1 else 1
+        return super().topics() * factor
 
 
 @pytest.mark.parametrize(

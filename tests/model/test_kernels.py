@@ -131,7 +131,9 @@ def test_log(dtype, atol):
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-4), ("float64", 1e-12)])
 def test_the_one_topic_of_a_document_is_the_oracles(dtype, tolerance):
-    D, W, K = 4, 12, 5
+    D = 4
+    W = 12
+    K = 5
     random = np.random.default_rng(0)
     counts = random.poisson(0.6, (D, W))
     counts[2] = 0

@@ -68,7 +68,8 @@ def test_pairs_of_words_are_the_oracles_words_one_by_one(monkeypatch, part):
     rows = halved(made_rows(len(batch.words(W).ids)))
     parts = np.full(batch.D, part)
     pairs, singly = both(monkeypatch, rows, batch, parts=parts)
-    (theta, statistics), (expected_theta, expected) = pairs, singly
+    theta, statistics = pairs
+    expected_theta, expected = singly
     np.testing.assert_allclose(theta, expected_theta, rtol=1e-4)
     np.testing.assert_allclose(statistics.sums[:, :K], expected.sums[:, :K], rtol=1e-3, atol=1e-6)
     np.testing.assert_allclose(statistics.mass, expected.mass, rtol=1e-4)

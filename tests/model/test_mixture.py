@@ -63,7 +63,8 @@ def log_probabilities(counts, beta, prior):
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-4), ("float64", 1e-10)])
 def test_a_texts_part_is_its_posterior_probability_of_one_topic(dtype, tolerance):
     random = np.random.default_rng(0)
-    K, W = 4, 15
+    K = 4
+    W = 15
     beta = random.dirichlet(np.full(W, 0.3), K) + 1e-3
     beta /= beta.sum(axis=1, keepdims=True)
     prior = random.gamma(1, 0.3, K) + 0.1
@@ -143,7 +144,8 @@ def test_long_texts_do_not_come_near_the_mixture(kind, monkeypatch):
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-4), ("float64", 1e-10)])
 def test_the_m_step_of_texts_of_one_topic_agrees_with_the_oracle(dtype, tolerance):
     random = np.random.default_rng(2)
-    W, K = 9, 3
+    W = 9
+    K = 3
     strays = 0.4
     before, prior, chosen = random.gamma(1, 1, (3, W, K)).astype(dtype)
     beta, own, log_rows, expected = np.empty((4, W, K), dtype)

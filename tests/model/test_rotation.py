@@ -130,7 +130,8 @@ def test_topics_of_a_small_collection_start_over_once_all_of_it_is_read(kind, es
     model = kinds.load(kind).create(10, W, estimate)  # too many topics for a single pass
     read_again(model, stop=1200)
     is_whole = estimate == 1200
-    assert model.updates == (4 + 4 if is_whole else 4)  # learnt again in four steps
+    updates = 4 + 4 if is_whole else 4  # learnt again in four steps
+    assert model.updates == updates
     assert is_whole or model.state()["first_indptr"].size == 1201
     read_again(model, start=1200)
     state = model.state()

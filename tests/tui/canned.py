@@ -347,7 +347,8 @@ def lay_out(path: Path, recipe: Recipe, turned: bool = False) -> Path:
     areas = charted(snapshot(0, articles, recipe.topics))
     spread = (areas.places - areas.places.min(axis=0)) / np.ptp(areas.places, axis=0)
     at = np.full((recipe.topics, 2), np.nan, np.float32)
-    at[areas.topics] = 0.1 + 0.8 * (1 - spread if turned else spread)
+    within = 1 - spread if turned else spread
+    at[areas.topics] = 0.1 + 0.8 * within
     changes = Changes()
     for model, name in enumerate(recipe.models):
         landmarks = small.recorded_proportions(store, name)

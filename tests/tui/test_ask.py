@@ -23,7 +23,7 @@ async def test_a_text_is_asked_about_while_it_is_typed(shown, trained, corpus):
     async with shown(trained, size=(80, 24), words="FINISHED") as (app, pilot):
         await seeing.press(pilot, "i", shows="appear as you type")
         typed = f"{corpus.words[0]} {corpus.words[1]} q1"
-        await pilot.press(*(("space" if ch == " " else ch) for ch in typed))
+        await pilot.press(*("space" if sign == " " else sign for sign in typed))
         seen = await seeing.until(pilot, "2 of 3 words known")
         assert typed in seen
         assert "Documents by its words and topics" in seen

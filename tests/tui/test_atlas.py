@@ -341,8 +341,9 @@ async def test_without_tints_borders_set_areas_apart(shown, live, monkeypatch, w
         await pilot.pause()
         assert "lit: just read" in seeing.text(app)
         inside = "\n".join(line[1:-1] for line in seeing.lines(app)[2:-3])
-        assert ("--+" if why == "ascii" else "──╮") in inside
-        for sign in "oO" if why == "ascii" else "•●":
+        corner, signs = ("--+", "oO") if why == "ascii" else ("──╮", "•●")
+        assert corner in inside
+        for sign in signs:
             assert f" {sign} " in inside
 
 

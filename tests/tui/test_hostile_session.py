@@ -132,7 +132,8 @@ async def test_every_view_of_a_strange_session(shown, tmp_path, monkeypatch, par
                 for key in CHART_KEYS if opens != "i" else ():
                     if key in app.screen.active_bindings:
                         await pilot.press(key)
-                await pilot.resize_terminal(*((80, 24) if index % 2 == 0 else (200, 60)))
+                width, height = (80, 24) if index % 2 == 0 else (200, 60)
+                await pilot.resize_terminal(width, height)
                 await pilot.pause()
             await seeing.press(pilot, "escape", "1", shows="Topics by")
 

@@ -203,7 +203,8 @@ async def test_the_card_has_titles_in_a_line_or_articles_one_per_line(shown, liv
         def lines(height):
             return ["".join(text for text, _ in line) for line in card.lines(70, height)]
 
-        first, second = "[/x] [bold red]not bold[/]", "bell\\x07 escape\\x1b[31m red"
+        first = "[/x] [bold red]not bold[/]"
+        second = "bell\\x07 escape\\x1b[31m red"
         assert lines(12)[1] == f" articles {first} · {second}"
         assert len(lines(12)) == 12
         heading, *listed = lines(19)[11:14]

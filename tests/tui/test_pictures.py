@@ -62,7 +62,8 @@ async def drawn_like(pilot, kept):
 
     On a busy machine panels may be finding their places for a while.
     """
-    for _ in range(3 if os.environ.get("WIKITOPICS_DRAW") else 200):
+    looks = 3 if os.environ.get("WIKITOPICS_DRAW") else 200
+    for _ in range(looks):
         await pilot.pause(0.3)
         drawn = settled(seeing.lines(pilot.app))
         if not kept.exists() or drawn == kept.read_text(encoding="utf-8"):

@@ -56,7 +56,8 @@ async def test_it_plays_by_itself(shown, two_models, monkeypatch):
     reached = list[int]()
 
     def tick(replay):
-        if moved := real(replay):
+        moved = real(replay)
+        if moved:
             reached.append(replay.articles)
         return moved
 

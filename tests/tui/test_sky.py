@@ -165,7 +165,9 @@ def test_few_articles_are_all_drawn():
 def test_what_is_found_read_and_chosen_stands_out(ascii_only):
     places, topics = some(3_000)
     counts = counted(places, topics)
-    lit, bright, chosen = place(0.1, 0.9), place(0.5, 0.05), place(0.9, 0.5)
+    lit = place(0.1, 0.9)
+    bright = place(0.5, 0.05)
+    chosen = place(0.9, 0.5)
     overlay = Overlay(lit, bright, tuple(chosen[0].tolist()))
     picture = lines(drawn(counts, overlay, ascii_only=ascii_only))
     (found,), _ = cells_of(lit, counts.window, SIZE)
@@ -174,7 +176,9 @@ def test_what_is_found_read_and_chosen_stands_out(ascii_only):
     assert ink_at(picture, *found) == "accent"
     assert ink_at(picture, *read) == "strong"
     assert ink_at(picture, *under) == "strong"
-    assert texts(picture)[under[0]][under[1]] == (ASCII_SIGN if ascii_only else SIGN)
+    row, column = under
+    sign = ASCII_SIGN if ascii_only else SIGN
+    assert texts(picture)[row][column] == sign
     others = {ink for line in picture for _, ink in line} - {"accent", "strong"}
     assert others == {"faint"}  # a search darkens all else
     unsought = lines(drawn(counts, Overlay(bright=bright), ascii_only=ascii_only))
@@ -186,7 +190,8 @@ def test_what_is_found_read_and_chosen_stands_out(ascii_only):
 
 
 def test_a_flight_ends_at_the_place():
-    start, end = place(0.1, 0.9), place(0.8, 0.2)
+    start = place(0.1, 0.9)
+    end = place(0.8, 0.2)
     assert (flown(start, end, 0.0) == start).all()
     assert (flown(start, end, 1.0) == end).all()
     halfway = flown(start, end, 0.5).astype(float)
@@ -283,7 +288,8 @@ def expected_next(places, here, direction, window, size, least):
     right = offsets[:, 0] * width / window.side
     up = offsets[:, 1] * 2 * height / window.side
     ahead = {"right": right, "left": -right, "up": up, "down": -up}[direction]
-    aside = np.abs(up if direction in ("left", "right") else right)
+    across = up if direction in ("left", "right") else right
+    aside = np.abs(across)
     allowed = (ahead > 0) & (ahead >= least)
     if not allowed.any():
         return None

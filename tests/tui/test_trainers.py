@@ -103,8 +103,12 @@ async def test_what_the_first_trainer_asks_is_shown(shown, asking, key):
             await seeing.until(pilot, "STARTING")
         else:
             await seeing.until_true(lambda: app.return_value)
-    assert launch.started == ([["train", "--session", "night", "--yes"]] if key == "y" else [])
-    assert app.return_value == (None if key == "y" else "stop")
+    if key == "y":
+        assert launch.started == [["train", "--session", "night", "--yes"]]
+        assert app.return_value is None
+    else:
+        assert launch.started == []
+        assert app.return_value == "stop"
 
 
 async def test_a_yes_holds_for_one_start(shown, asking):

@@ -38,7 +38,8 @@ STEPS = [
 def type_keys(app: Wikitopics, *keys: str) -> None:
     """Type these keys, whatever the app is doing."""
     for key in keys:
-        app.post_message(events.Key(key, key if len(key) == 1 else None))
+        character = key if len(key) == 1 else None
+        app.post_message(events.Key(key, character))
 
 
 def at_step(monkeypatch, owner, step, act):

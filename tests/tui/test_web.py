@@ -85,7 +85,8 @@ async def test_no_key_and_no_command_changes_anything(live, told, tmp_path, monk
                 await back()
         del commands[next(title for title in commands if title.startswith("Close this screen"))]
         for command in commands.values():
-            if (work := command.callback()) is not None:
+            work = command.callback()
+            if work is not None:
                 await work
             await back()
         for node, action in itertools.product((app, *app.main.query(View)), WRITES):
@@ -214,8 +215,10 @@ async def test_no_process_outlives_its_browser_or_the_server(served, home, numbe
         await waiting.until_true(lambda: waiting.gone(left) and process.poll() is not None)
         for each in sockets:
             await each.close()
-    assert process.returncode == (-9 if number == "SIGKILL" else 0)
-    assert "Traceback" not in (told := process.stderr.read())
+    code = -9 if number == "SIGKILL" else 0
+    assert process.returncode == code
+    told = process.stderr.read()
+    assert "Traceback" not in told
     assert told.count("\n") == 2
     assert contents(home) == before
 

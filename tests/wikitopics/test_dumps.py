@@ -46,10 +46,9 @@ def test_a_start_after_an_error_says_when_to_try_again(cli, one_line, server, ho
 
 def test_a_rest_is_shown_and_ended_by_a_stop(cli, counted_here, spawn, server):
     assert cli(*TRAIN, *GERMAN, "--articles", 64).code == 0
-    server.acts, server.always = (
-        [None],
-        says(502),
-    )  # the session opens, and then has too little to go on
+    # The session opens, and then has too little to go on.
+    server.acts = [None]
+    server.always = says(502)
     trainer = spawn(*TRAIN, program=("-c", IN_PIECES), stdout=subprocess.DEVNULL)
     try:
         until(lambda: "answers 502" in cli("status").out or trainer.poll() is not None)

@@ -125,7 +125,8 @@ def test_the_session_folder_is_a_file(cli, home, corpus, one_line):
 def test_damage_within_a_value_is_one_line(cli, trained, change, command, tmp_path, one_line):
     (tmp_path / "text").write_text("aaa aab")
     sql(trained, change)
-    outcome = cli(*(tmp_path / "text" if word == "FILE" else word for word in command))
+    words = [tmp_path / "text" if word == "FILE" else word for word in command]
+    outcome = cli(*words)
     needless_for = {"held_out": ("infer", "topics"), "reference": ("infer",)}
     _, table, *_ = change.split()
     if command[0] in needless_for.get(table, ()):
@@ -188,12 +189,15 @@ def test_nothing_is_written_over_a_session_or_a_part_of_one(
     (tmp_path / "link").symlink_to(trained)
     before = trained.read_bytes()
     words = [tmp_path / "text.txt" if word == "A" else word for word in command.split()]
-    parts = [
+    targets = [
         trained.with_name(trained.name + ending) for ending in ("-wal", "-shm", "-journal", ".lock")
     ]
-    for target in (*parts, *((trained, tmp_path / "link") if command != "train --session" else ())):
+    if command != "train --session":
+        targets += [trained, tmp_path / "link"]
+    for target in targets:
         outcome = cli(*words, target)
-        one_line(outcome, 1 if command == "backup" and "already exists" in outcome.err else 2)
+        code = 1 if command == "backup" and "already exists" in outcome.err else 2
+        one_line(outcome, code)
     assert trained.read_bytes() == before
     assert cli("status").code == 0
 

@@ -85,7 +85,9 @@ def assert_is_by_hand(frame, session, keys, level="areas"):
     shares, errors, documents = by_hand(session, keys, level)
     frame = frame[frame["documents"] > 0]
     known = documents > 0
-    shares, errors, documents = shares[known], errors[known], documents[known]
+    shares = shares[known]
+    errors = errors[known]
+    documents = documents[known]
     for name, expected in (("share", shares), ("standard_error", errors)):
         table = frame.pivot(index=by, columns=column, values=name)[expected.columns]
         assert table.index.tolist() == expected.index.tolist()

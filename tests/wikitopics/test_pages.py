@@ -196,7 +196,8 @@ def run_through(page):
     ):
         if language == "python":
             exec(compile(block, page.name, "exec"), names)
-        for command in map(OFFLINE.fullmatch, block.splitlines() if not language else ()):
+        lines = [] if language else block.splitlines()
+        for command in map(OFFLINE.fullmatch, lines):
             if command is None or (".parquet" in command[1] and not find_spec("pyarrow")):
                 continue
             assert run(shlex.split(command[1])) == 0
@@ -370,9 +371,10 @@ def test_keys_are_those_of_the_page(command, cli, trained, tmp_path):
     offline = ["--offline"] if command == "doctor" else []
     outcome = cli(*(given.get(word, word) for word in command.split()), *offline, "--json")
     kind, keys = KEYS[command]
-    found = json.loads(
-        outcome.out.splitlines()[-1] if kind == "an object per line" else outcome.out
-    )
+    told = outcome.out
+    if kind == "an object per line":
+        *_, told = told.splitlines()
+    found = json.loads(told)
     assert isinstance(found, list) == (kind == "array")
     objects = found if kind == "array" else [found]
     assert objects

@@ -105,9 +105,8 @@ signal.pthread_sigmask(signal.SIG_BLOCK, [{int(number)}])  # so that it does not
 main(sys.argv[1:])
 """
     wiki = ["--api-url", "https://wiki.invalid/w/api.php"]
-    trainer = spawn(
-        "train", *(wiki if "socket" in slow else corpus.options()), program=("-c", script)
-    )
+    source = wiki if "socket" in slow else corpus.options()
+    trainer = spawn("train", *source, program=("-c", script))
     _, error = trainer.communicate()
     assert trainer.returncode == 0
     assert error.endswith("stopped before training began\n")

@@ -129,7 +129,8 @@ def with_another_directory(path):
 def test_what_takes_all_memory_is_refused_before_it_does(tmp_path, make, says):
     from wikitopics.sklearn import load  # whose imports are not to be counted
 
-    make(path := tmp_path / "m.npz")
+    path = tmp_path / "m.npz"
+    make(path)
     tracemalloc.start()
     try:
         with pytest.raises(ValueError, match=says) as caught:

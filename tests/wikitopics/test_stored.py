@@ -61,7 +61,8 @@ def test_status_and_articles_are_those_of_the_commands(session, cli):
     told = cli.json("status")
     status = session.status()
     for key in told.keys() - {"models", "checkpoint_age_seconds"}:
-        assert getattr(status, f"{key}_" if iskeyword(key) else key) == told[key], key
+        name = f"{key}_" if iskeyword(key) else key
+        assert getattr(status, name) == told[key], key
     models = [{**model, "prequential_log_likelihood": None} for model in told["models"]]
     assert [asdict(model) for model in status.models] == models
     scores = r"lda perplexity [\d.]+; many perplexity [\d.]+"

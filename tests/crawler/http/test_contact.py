@@ -23,7 +23,8 @@ def found_in(agent):
     if found:
         return found
     for pattern in NAMES_FOUND:
-        if match := pattern.search(agent):
+        match = pattern.search(agent)
+        if match:
             return match[1]
     return None
 

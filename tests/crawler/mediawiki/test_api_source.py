@@ -99,7 +99,8 @@ def test_where_no_lap_goes_on(continuation):
     ],
 )
 def test_when_an_end_is_believed(share, said, counted, listed, believed):
-    lap = asked({"cursor": at(share) if share else {}, "listed": counted}, said)
+    cursor = at(share) if share else {}
+    lap = asked({"cursor": cursor, "listed": counted}, said)
     if believed:
         lap.check(listing(listed, None))
     else:

@@ -140,11 +140,13 @@ async def test_a_redirect_leads_under_the_rules_of_the_server_there(clock, tmp_p
     async def note(request, data):
         moments.append(clock.now)
 
+    def by_host(host):
+        return dump_limits("mirror.org") if host == "localhost" else strict(host)
+
     async with serving({PATH: DATA}) as there, serving({}) as here:
         there.always = note
         here.always = says(302, Location=there.url + PATH)
         mirror = here.url.replace("127.0.0.1", "localhost")
-        by_host = lambda host: dump_limits("mirror.org") if host == "localhost" else strict(host)  # noqa: E731
         options = {"contact": CONTACT, "budget_folder": tmp_path / "home", "limits_of": by_host}
         found, _, _ = await read(remote([mirror + PATH], clock, **options))
     assert sorted(found) == list(NUMBERS)

@@ -45,8 +45,11 @@ def dots(group: ET.Element) -> list[tuple[float, float, str]]:
         x = 0
         y = 0
         for command, across, down in re.findall(r"([Mm])(-?\d+) ?(-?\d+)h0", path.get("d", "")):
-            x = int(across) + (0 if command == "M" else x)
-            y = int(down) + (0 if command == "M" else y)
+            if command == "M":
+                x = 0
+                y = 0
+            x += int(across)
+            y += int(down)
             found.append((x / FINER, y / FINER, path.get("stroke", "")))
     return found
 

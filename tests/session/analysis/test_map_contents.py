@@ -132,7 +132,8 @@ def articles_read(reader, monkeypatch):
 
     def columns(*arguments):
         found = real(*arguments)
-        read.extend(found[0] if found else [])
+        if found:
+            read.extend(found[0])
         return found
 
     monkeypatch.setattr(reader, "_columns", columns)

@@ -21,7 +21,8 @@ def painter(reader):
 
 
 def test_each_occurrence_has_the_models_own_phi(reader, painter, corpus):
-    one, two, other = corpus.words[0], corpus.words[1], corpus.words[30]
+    one, two = corpus.words[:2]
+    other = corpus.words[30]
     text = f"{one.upper()}, qq {two}\n{one} {other}"
     painted = painter.paint(text)
     places = [(word.word, text[word.start : word.end]) for word in painted.words]

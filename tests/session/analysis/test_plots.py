@@ -188,7 +188,8 @@ def test_a_heat_map_shows_the_table(notes):
     (image,) = axes.images
     cells = image.get_array()
     largest = frame["share"].idxmax()
-    row, column = rows.index(largest[0]), groups.index(largest[1])
+    row = rows.index(largest[0])
+    column = groups.index(largest[1])
     colour = to_rgb(COLOURS[frame["area"][largest]])
     np.testing.assert_allclose(cells[row, column], colour, atol=0.01)
     told_of = {(text.get_position()[1], text.get_position()[0]): text for text in axes.texts}

@@ -319,7 +319,8 @@ def test_a_log_ends_with_its_last_line(tmp_path, data, last):
 
 def test_a_link_to_a_device_is_not_replaced(tmp_path):
     link = tmp_path / "out"
-    link.symlink_to("/dev/full" if os.path.exists("/dev/full") else "/dev/zero")
+    device = "/dev/full" if os.path.exists("/dev/full") else "/dev/zero"
+    link.symlink_to(device)
     with pytest.raises(SessionError, match="out: a device, not a regular file"), replacing(link):
         pass
     assert link.is_symlink()

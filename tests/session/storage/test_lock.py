@@ -73,8 +73,10 @@ def test_a_lock_that_is_no_plain_file_of_ours_is_refused_and_left_alone(path, tm
         os.mkfifo(lock)
     elif kind == "hard":
         lock.hardlink_to(precious)
+    elif kind == "link":
+        lock.symlink_to(precious)
     else:
-        lock.symlink_to(precious if kind == "link" else tmp_path / "new")
+        lock.symlink_to(tmp_path / "new")
     assert owner_pid(path) is None
     with (
         pytest.raises(SessionError, match=r"cannot write .*s\.db\.lock: .*remove it"),

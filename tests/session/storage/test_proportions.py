@@ -19,7 +19,8 @@ def test_the_largest_are_kept_to_within_half_a_hundredth(n_topics):
     theta[0] = 1 / n_topics
     kept = Proportions.of(theta)
     data = kept.to_bytes()
-    assert len(data) <= 300 * (1 + MOST_KEPT * (2 if n_topics <= 256 else 3))
+    bytes_each = 2 if n_topics <= 256 else 3
+    assert len(data) <= 300 * (1 + MOST_KEPT * bytes_each)
     again = Proportions.from_blocks(
         [(kept[:100].to_bytes(), 100), (kept[100:].to_bytes(), 200)], n_topics
     )

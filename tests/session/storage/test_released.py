@@ -158,7 +158,8 @@ def test_training_goes_on(cli, counted_here, released, steps):
     assert cli("train", "--articles", "1000").code == 0
     now = json.loads(cli("status", "--json").out)
     assert (now["articles"], now["pending"], now["crawled"]) == (442, 0, 482)
-    assert sorted(every := in_order(released, trained_only=True)) == sorted(set(every))
+    every = in_order(released, trained_only=True)
+    assert sorted(every) == sorted(set(every))
     assert every[: len(read) + len(waiting)] == read + waiting
     assert json.loads(cli("topics", "--json", "--all").out)[0]["name"]
     assert "birds" in {topic["name"] for topic in json.loads(cli("topics", "--json").out)}

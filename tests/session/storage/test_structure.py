@@ -88,8 +88,8 @@ def test_anything_else_is_one_line_everywhere_and_can_be_deleted(
     change(trained, script)
     before = trained.read_bytes()
     one_line(cli("status"), 5, "damaged")
-    for command in ("train", "watch", "topics", "backup"):
-        one_line(cli(command, *([home / "copy"] if command == "backup" else [])), 5, "damaged")
+    for command in (["train"], ["watch"], ["topics"], ["backup", home / "copy"]):
+        one_line(cli(*command), 5, "damaged")
     with pytest.raises(wikitopics.SessionError, match="damaged"):
         wikitopics.open(trained)
     (row,) = json.loads(cli("sessions", "--json").out)

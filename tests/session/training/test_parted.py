@@ -48,7 +48,10 @@ def source(tmp_path):
     kept = []
 
     async def opened():
-        made = LocalDump({"dump": [str(path)]} | ({"schedule": kept[0]} if kept else {}), ASKED)
+        identity = {"dump": [str(path)]}
+        if kept:
+            identity["schedule"] = kept[0]
+        made = LocalDump(identity, ASKED)
         info = await made.open()
         kept.append(dict(info.identity["schedule"]))
         return made, info

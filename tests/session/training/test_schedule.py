@@ -85,7 +85,8 @@ def thinned_stream(batch_size, articles):
     taken = []
     kept = []
     for before, after in itertools.pairwise([0, *stream(batch_size, articles)]):
-        if schedule.snapshot_due(kept[-1] if kept else 0, before, after):
+        last = kept[-1] if kept else 0
+        if schedule.snapshot_due(last, before, after):
             taken.append(after)
             kept.append(after)
             gone = schedule.thinned_snapshots(kept)

@@ -163,9 +163,8 @@ def test_hours_are_obeyed_while_a_wiki_says_to_wait(trained, corpus, after, lang
     with served_app(app) as url:
         seconds = 6 if after else 1  # in which a busy machine, too, has made a session
         reason, exists = trained(api_url=url, hours=seconds / 3600, **words)
-    assert reason == "the time given with --hours is up" + (
-        "" if after else " before training began"
-    )
+    too_early = "" if after else " before training began"
+    assert reason == f"the time given with --hours is up{too_early}"
     assert exists == bool(after)
 
 

@@ -116,7 +116,8 @@ def test_nothing_is_told_of_a_run_that_stands_still():
 
 def test_earlier_runs_count_at_first():
     """At once there is an estimate, and a changed pace comes through within minutes."""
-    done, seconds = 50_000, 50_000 / 3
+    done = 50_000
+    seconds = done / 3
     total = 200_000
     arrivals = crawl(total, 6)
     end, _ = arrivals[-1]

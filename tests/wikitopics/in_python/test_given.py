@@ -33,9 +33,8 @@ def counted(session):
 def kept(values):
     """(the kind of documents, all of them)."""
     given = Given("texts", parts_of("texts", values).texts)
-    if given.kind == "counts":
-        return given.kind, list(given.counts(3))
-    return given.kind, list(given.texts() if given.kind == "texts" else given.tokens())
+    documents = {"counts": lambda: given.counts(3), "texts": given.texts, "tokens": given.tokens}
+    return given.kind, list(documents[given.kind]())
 
 
 def test_tokens_are_words_as_they_are(path):

@@ -202,7 +202,8 @@ def test_added_texts_are_learnt_once_whenever_both_are_killed(dying, path, cli, 
         learn("b", ids=ids, add=True)
         check_each_once(path, "a", "b")
         assert wt.open(path).status().state == "finished"
-    assert tried > (2 if who == "caller" else 8)
+    fewest = 3 if who == "caller" else 9
+    assert tried >= fewest
 
 
 @pytest.mark.long
@@ -256,9 +257,13 @@ def test_more_files_are_learnt_once_whenever_the_trainer_is_killed(dying, path, 
     for _ in instants(dying, "trainer", begin, ("-m", "wikitopics", *more)):
         tried += 1
         told = sql(path, "SELECT value FROM settings WHERE key = 'source_options'")[0][0]
-        assert cli(*first).code == (2 if "documents_before" in told else 0)
-        check_each_once(path, *("ab" if "documents_before" in told else "a"))
-        if tried % 2 and "documents_before" in told:
+        added = "documents_before" in told
+        assert cli(*first).code == (2 if added else 0)
+        if added:
+            check_each_once(path, "a", "b")
+        else:
+            check_each_once(path, "a")
+        if tried % 2 and added:
             cli.ok("train", "--session", "notes")
         else:
             cli.ok(*more)

@@ -123,7 +123,8 @@ def test_escape_codes_do_not_reach_a_terminal():
 
 def test_damaged_bytes_are_refused_or_read_as_counts():
     rng = random.Random(4)
-    whole, refused = packed(PART), 0
+    whole = packed(PART)
+    refused = 0
     for _ in range(300):
         data = bytearray(whole)
         data[rng.randrange(len(data))] = rng.randrange(256)
@@ -154,7 +155,8 @@ def test_a_worker_whose_job_begins_is_not_idle(monkeypatch):
     workers = Mock(submit=submit, shutdown=lambda wait: ended.set())
     counting = Mock(versions={}, used=time.monotonic(), workers=workers)
     monkeypatch.setattr(cluster, "_Counting", lambda *_: counting)
-    initial, job = pickle.dumps(((), None)), np.frombuffer(pickle.dumps((count_job, JOB)), np.uint8)
+    initial = pickle.dumps(((), None))
+    job = np.frombuffer(pickle.dumps((count_job, JOB)), np.uint8)
     asking = threading.Thread(target=cluster.answer, args=(initial, job))
     asking.start()
     assert started.wait(60)
