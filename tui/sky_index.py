@@ -26,6 +26,8 @@ SQUARES = 256
 """The number of squares of the grid in each direction."""
 SIDE = UNITS // SQUARES
 """Of a square, in units of places."""
+INSIDE = 0.15
+"""How far inside a window a place lies for which it was moved, as a part of the window."""
 MOST_ZOOM = 256.0
 """Dots are then about as far apart as places can be."""
 UNSORTED = 1 / 16
@@ -81,10 +83,9 @@ class Window(NamedTuple):
         y = at[1] + (self.y - at[1]) * kept
         return Window.around(x, y, zoom)
 
-    def showing(self, x: float, y: float, margin: float = 0.15) -> Window:
-        """The window moved no farther than it must to show a place; ``margin``: how far inside, as
-        a part of the window."""
-        reach = (0.5 - margin) / self.zoom
+    def showing(self, x: float, y: float) -> Window:
+        """The window moved no farther than it must to show a place."""
+        reach = (0.5 - INSIDE) / self.zoom
         nearest_x = min(max(self.x, x - reach), x + reach)
         nearest_y = min(max(self.y, y - reach), y + reach)
         return Window.around(nearest_x, nearest_y, self.zoom)

@@ -16,7 +16,7 @@ from wikitopics.session.storage.places import Places
 from wikitopics.tui.atlas import ASPECT
 from wikitopics.tui.inks import area_ink
 from wikitopics.tui.sky import Counts, Written, cells_of
-from wikitopics.tui.sky_index import NOWHERE, Window
+from wikitopics.tui.sky_index import Window
 from wikitopics.tui.text import cut, visible
 
 TITLE = 28
@@ -114,16 +114,12 @@ def named(
     ]
 
 
-def taken_by(
-    written: Iterable[Written], counts: Counts, kept: Places = NOWHERE
-) -> NDArray[np.bool_]:
-    """(H, W) the cells that texts cover, and those of places that no text may cover."""
+def taken_by(written: Iterable[Written], counts: Counts) -> NDArray[np.bool_]:
+    """(H, W) the cells that texts cover."""
     width, height = counts.size
     taken = np.zeros((height, width), np.bool_)
     for row, column, text, _ in written:
         taken[row, column : column + cell_len(text)] = True
-    cells, _ = cells_of(kept, counts.window, counts.size)
-    taken[cells[:, 0], cells[:, 1]] = True
     return taken
 
 

@@ -321,7 +321,7 @@ class TopicList(RowList[Row]):
         return points.ljust(cells), ink
 
 
-def hits_in(row: TopicRow, sought: str, found: Sequence[str] = ()) -> list[str]:
+def hits_in(row: TopicRow, sought: str, found: Sequence[str]) -> list[str]:
     """The topic's words that contain a part of what was sought, and those of which it was
     ``found`` that speak for it."""
     parts = sought.casefold().split()

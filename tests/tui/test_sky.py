@@ -214,7 +214,7 @@ def test_titles_never_overlap_and_cannot_control_the_terminal(size, centred, asc
     places, topics = some(300)
     counts = counted(places, topics, size=size)
     names = [TITLES[number % len(TITLES)] for number in range(300)]
-    taken = taken_by([Written(0, 0, "taken", "")], counts, places[:1])
+    taken = taken_by([Written(0, 0, "taken", "")], counts)
     written = titled(places, names, counts.window, size, taken, centred=centred)
     width, height = size
     for words in written:
