@@ -161,10 +161,9 @@ def compare(readers: Sequence[SessionReader], advance: Advance = unseen) -> Comp
     models = []
     for compared, nats in scored:
         difference = compared.log_likelihood - best.log_likelihood
-        error: float | None = completion.standard_error(nats, nats_of_best)
-        if not np.isfinite(error):
-            error = None
-        models.append(replace(compared, difference=difference, standard_error=error))
+        error = completion.standard_error(nats, nats_of_best)
+        known_error = error if np.isfinite(error) else None
+        models.append(replace(compared, difference=difference, standard_error=known_error))
     return Comparison(len(block), models, remarks)
 
 

@@ -138,10 +138,8 @@ async def run(
     began = time.monotonic()
     lack: BadUsage | None = None
     async with contextlib.AsyncExitStack() as opened:
-        longest: float | None = max(limits.seconds, PROMPT_SECONDS)
-        if not math.isfinite(longest):
-            longest = None
-        end = asyncio.timeout(longest)
+        longest = max(limits.seconds, PROMPT_SECONDS)
+        end = asyncio.timeout(longest if math.isfinite(longest) else None)
         try:
             async with end:
                 store, stream, source = await opened.enter_async_context(open_session(plan, say))

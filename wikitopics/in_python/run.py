@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from itertools import islice
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.file_source import silently
@@ -71,6 +71,8 @@ if TYPE_CHECKING:
 
     from wikitopics.crawler.texts.parquet import ParquetRows
     from wikitopics.stored.given import Documents
+
+T = TypeVar("T")
 
 POLL_SECONDS = 0.3
 """Seconds after which the session is read again for its progress."""
