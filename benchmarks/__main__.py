@@ -158,8 +158,8 @@ def measure_all(points: Sequence[tuple[Experiment, str]], folder: Path) -> list[
     for experiment in measured_experiments.values():
         for name, as_table in experiment.tables.items():
             with suppress(KeyError, ValueError):  # a table of points that are not measured yet
-                rows = as_table(figures(experiment.name, folder))
-                print(f"\n{experiment.name}, {name}:\n\n{rows}")
+                table = as_table(figures(experiment.name, folder))
+                print(f"\n{experiment.name}, {name}:\n\n{table}")
     return outcomes
 
 

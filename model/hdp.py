@@ -429,7 +429,7 @@ class OnlineHDP(LambdaModel):
         K = self.n_topics
         corpus = max(self.n_documents, recipe.smallest_corpus)  # documents
         seeds_of_topics = np.bincount(self._topics.seed_topics)  # how many each seeded topic has
-        # The number of topics that start, and of the words of each of them.
+        # How many topics start, and with how many words each.
         starts = max(recipe.starts(K, self.n_documents), len(seeds_of_topics))
         mass = corpus * WORDS_A_DOCUMENT / starts
         lambda_hat = np.zeros((self.n_words, K), self._topics.dtype)

@@ -30,7 +30,7 @@ SHORTEST_NAME = 6
 """Cells of an end label that belong to the name. The value is never cut, however long it is."""
 
 
-class StillChart(Lines):
+class PlainChart(Lines):
     """Lines over a linear or logarithmic axis, labelled with their last values. Whoever changes an
     attribute calls `redraw`."""
 
@@ -283,7 +283,7 @@ class StillChart(Lines):
         return [[corner, *rule], labels]
 
 
-# The chart widget: a picture with a movable crosshair and a zoom window.
+# The chart widget with a movable crosshair and a zoom window.
 
 Scale = Literal["log_x", "log_y", "fit_y"]
 ZOOM = 0.6
@@ -292,8 +292,8 @@ SMALLEST_WINDOW = 1e-4
 """The minimum range in sight, as a share of the whole."""
 
 
-class Chart(StillChart, can_focus=True):
-    """A picture with a crosshair and a zoom."""
+class Chart(PlainChart, can_focus=True):
+    """A chart with a crosshair and a zoom."""
 
     class Pointed(Message):
         """The crosshair moved or disappeared: `pointed` tells the values there."""

@@ -27,7 +27,7 @@ SQUARES = 256
 SIDE = UNITS // SQUARES
 """Of a square, in units of places."""
 INSIDE = 0.15
-"""How far inside a window a place lies for which it was moved, as a part of the window."""
+"""How far inside a window, as a part of it, a place is once the window has moved to show it."""
 MOST_ZOOM = 256.0
 """Dots are then about as far apart as places can be."""
 UNSORTED = 1 / 16

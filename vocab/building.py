@@ -318,8 +318,7 @@ class _Candidates:
         score = self.scores[token]
         if score < self.min_documents / 2:
             return f"{occurs}, but hardly ever outside of phrases"
-        better = [other for other in self.usable() if other < (-score, word)]
-        rank = 1 + len(better)
+        rank = 1 + sum(other < (-score, word) for other in self.usable())
         return f"{occurs}, but is number {rank:,} by score, and only {self.size:,} are kept"
 
 

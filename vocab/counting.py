@@ -49,7 +49,7 @@ def separated(rule: Rule, texts: Sequence[str]) -> tuple[Bytes, Offsets]:
     is_rare = np.empty(n_texts, np.bool_)
     tables = _tables(letters_only=rule.number == 1, language=rule.language, digits=rule.digits)
     if not kernels.separate(data, offsets, tables.arrays, words, ends, is_rare):
-        characters = set("").union(*spaced)
+        characters = set("".join(spaced))
         tables.add({ord(char) >> 8 for char in characters})
         kernels.separate(data, offsets, tables.arrays, words, ends, is_rare)
     if not is_rare.any():

@@ -31,6 +31,8 @@ ARTICLES = 30_000
 SETTLED = 10_000
 """Articles from which areas should stay."""
 DEMO_UNSEEN = 2_000
+NEAREST = 5
+"""Neighbours of a topic that should be its neighbours on the map."""
 ARTICLES_OF: Mapping[Corpus, str] = {
     "short": "short articles",
     "full": "articles of full length",
@@ -88,20 +90,19 @@ def changed(before: Areas, now: Areas) -> bool:
 
 
 def neighbours_kept(far: NDArray[np.float64], places: NDArray[np.floating]) -> float:
-    """The share of the five nearest topics by distance that are among the five nearest on the
-    map."""
+    """The share of the nearest topics by distance that are among the nearest on the map."""
     on_map = np.sqrt(np.square(places[:, None] - places).sum(axis=-1))
     shares = []
-    for near, near_on_map in zip(_nearest_five(far), _nearest_five(on_map), strict=True):
+    for near, near_on_map in zip(_nearest(far), _nearest(on_map), strict=True):
         kept = set(near) & set(near_on_map)
-        shares.append(len(kept) / 5)
+        shares.append(len(kept) / NEAREST)
     return float(np.mean(shares))
 
 
-def _nearest_five(distance: NDArray[np.floating]) -> NDArray[np.int64]:
-    """(K, 5) the topics nearest to each, itself left out."""
+def _nearest(distance: NDArray[np.floating]) -> NDArray[np.int64]:
+    """(K, NEAREST) the topics nearest to each, itself left out."""
     to_others = distance + np.diag(np.full(len(distance), np.inf))
-    return np.argsort(to_others, axis=1)[:, :5]
+    return np.argsort(to_others, axis=1)[:, :NEAREST]
 
 
 def measured(model: OnlineModel, documents: Minibatch, unseen: Minibatch) -> Figures:
@@ -176,7 +177,7 @@ def pass_over(kind: str, corpus: Corpus) -> Figures:
     )
 
 
-for _kind in KINDS:
+for _kind in MODELS:
     for _corpus in ("full", "short"):
         EXPERIMENT.add(f"{_kind}_{_corpus}", partial(pass_over, _kind, _corpus))
 

@@ -1,4 +1,4 @@
-"""What a dump states of its wiki before its first page."""
+"""What a dump states of its wiki."""
 
 from dataclasses import replace
 

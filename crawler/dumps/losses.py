@@ -18,7 +18,7 @@ class Losses:
     is_cut_off: bool = False
     _fault_at: int = 0
     _pages: int = 0
-    """The number of articles that could not be read to their end."""
+    """The number of articles that could not be read to their end, as far as they are told."""
 
     def note(self, fault: str, at: int) -> None:
         """Note a fault at this byte, if it is the first one."""
@@ -27,7 +27,7 @@ class Losses:
             self._fault_at = at
 
     def lose_article(self, start: int) -> None:
-        """Count an article that begins at this byte."""
+        """Count an article that begins at this byte, if it is told."""
         if self.until is None or start < self.until:
             self._pages += 1
 

@@ -1,5 +1,5 @@
-"""Files on a server, such as dumps and Parquet: requested by ranges, and the possible faults of
-these."""
+"""Files on a server, such as dumps and Parquet: requested by ranges, and the possible faults of the
+replies."""
 
 import asyncio
 import re
@@ -256,7 +256,7 @@ class RemoteFile:
                 self.server.room += len(data)
 
 
-# The client for such files.
+# The client for files on a server.
 
 
 def file_client(

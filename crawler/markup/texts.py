@@ -1,4 +1,4 @@
-"""What is counted of a page: its prose, or the articles to which that links."""
+"""What is counted of a page: its prose, or the articles to which its prose links."""
 
 from wikitopics.crawler.markup.html import extract_html, html_links
 from wikitopics.crawler.markup.prose import SEPARATES_WORDS, without_invisible

@@ -1,4 +1,4 @@
-"""One pass through all articles of a wiki in random order, without replacement: its position.
+"""One pass through all articles of a wiki in random order, without replacement, and its position.
 
 `generator=random` lists consecutive pages in the wiki's fixed random order from a random start; its
 cursor, ``rand|start|id|flag``, continues from there, wraps around and ends where it began. The
@@ -84,7 +84,7 @@ class Seen(msgspec.Struct):
             self.again += 1 << self.bits if is_sampled else 1
             return False
         if is_sampled:
-            # It is certainly new.
+            # This page is certainly new.
             self.hits = 0
             self.again = 0
             self.sample.add(page_id)

@@ -100,7 +100,15 @@ def _resumed(reader: SessionReader, request: TrainRequest) -> Plan:
         raise BadUsage(f"{told}. {error}") from None
     vocabulary: Vocabulary | Rule
     vocabulary = Rule.parse(settings.rule) if settings.building else reader.counter()
-    return Plan(reader.path, request, settings, False, kind, vocabulary, adds)
+    return Plan(
+        reader.path,
+        request,
+        settings,
+        is_new=False,
+        kind=kind,
+        vocabulary=vocabulary,
+        adds=adds,
+    )
 
 
 def _remark_on_versions(rule: Rule) -> str:

@@ -336,8 +336,8 @@ class Stream:
         self._count(batch, len(again))
         if old is not None:
             self.renewal.replace_topics(old, self._changes)
-        self._plan_for_articles(before, ends_pass, rereads=len(again) > 0)
-        self._keep_points(before, measures, elapsed_seconds)
+        self._note_renewal_and_drops(before, ends_pass, rereads=len(again) > 0)
+        self._keep_and_measure(before, measures, elapsed_seconds)
         return len(batch)
 
     def _record_fresh(self, fresh: Block, thetas: Sequence[NDArray[np.float32]]) -> None:
@@ -373,7 +373,7 @@ class Stream:
         self.dirty = True
         self._learnt = True
 
-    def _plan_for_articles(self, before: int, ends_pass: bool, *, rereads: bool) -> None:
+    def _note_renewal_and_drops(self, before: int, ends_pass: bool, *, rereads: bool) -> None:
         """Note which articles are to be inferred again or dropped from now on, after a minibatch
         that began after ``before`` articles."""
         progress = self.progress
@@ -387,7 +387,7 @@ class Stream:
         if schedule.drop_due(before, progress.articles):
             self._changes.drops_articles = True
 
-    def _keep_points(
+    def _keep_and_measure(
         self, before: int, measures: bool, elapsed_seconds: Callable[[], float]
     ) -> None:
         """Keep the topics and measure the models if that is due after a minibatch that began after
@@ -518,8 +518,8 @@ class Stream:
         return min(self._next_size(), self._untrained)
 
     def _reread(self, number: int, rest: Block) -> tuple[NDArray[np.int64], Block]:
-        """The next documents of a later pass, and their numbers. ``rest``: the last of the first
-        pass."""
+        """The next ``number`` documents of a later pass, which may be 0, and their numbers.
+        ``rest``: the last of the first pass."""
         if not number:
             return np.empty(0, np.int64), rest[:0]
         progress = self.progress

@@ -58,7 +58,7 @@ class Mix(RowList[Row]):
         *dot, (cell, label_ink) = topic_cell(label, width // 3)
         ink = "muted"
         if dot:
-            ((_, dot_ink),) = dot
+            _, dot_ink = dot[0]
             ink, _, _ = dot_ink.partition("+")
         assert isinstance(cell, Clickable)
         shown = Clickable(cell.rstrip(), action=cell.action)

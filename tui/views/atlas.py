@@ -382,7 +382,7 @@ class TopicAtlas(Lines, can_focus=True):
             rows: list[Line] = [[(NO_TOPICS, "muted")], *([] for _ in range(height - 2))]
         elif self.sheet is not None and self.sheet.size == self._room:
             in_row: list[list[DrawnLabel]] = [[] for _ in range(height - 1)]
-            for drawing in self._drawings(self.sheet):
+            for drawing in self._drawn_labels(self.sheet):
                 label = drawing.label
                 for y in range(label.row, label.row + len(label.lines)):
                     in_row[y].append(drawing)
@@ -391,17 +391,17 @@ class TopicAtlas(Lines, can_focus=True):
             rows = [[] for _ in range(height - 1)]
         return [*rows, [(f" {self.description}", "")]]
 
-    def _drawings(self, sheet: Sheet) -> list[DrawnLabel]:
+    def _drawn_labels(self, sheet: Sheet) -> list[DrawnLabel]:
         """How the labels are drawn now, from left to right; without those that are not born."""
         born = None
         if self._births is not None:
             sizes = self._births[self._frame]
             born = {label.area for topic, label in sheet.topics.items() if sizes[topic]}
         labels = sorted(sheet.labels, key=lambda label: label.column)
-        drawings = [self._drawing(label, born) for label in labels]
+        drawings = [self._drawn_label(label, born) for label in labels]
         return [drawing for drawing in drawings if drawing is not None]
 
-    def _drawing(self, label: Label, born: Collection[int] | None) -> DrawnLabel | None:
+    def _drawn_label(self, label: Label, born: Collection[int] | None) -> DrawnLabel | None:
         """How a label is drawn; None for a topic not born yet. ``born``: the areas of which a topic
         has been born; None: all of them."""
         topic = label.topic

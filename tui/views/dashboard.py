@@ -14,7 +14,7 @@ from wikitopics.session.metrics import Metric
 from wikitopics.session.records import ArticleRow, TopicRow
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.wording import in_line
-from wikitopics.tui.chart import Chart, Scale, StillChart
+from wikitopics.tui.chart import Chart, PlainChart, Scale
 from wikitopics.tui.curves import X_KINDS, drawing, measurement_caption, title, warning
 from wikitopics.tui.flow import flow_lines
 from wikitopics.tui.inks import Lines, marks_of, name
@@ -34,7 +34,7 @@ MOST_CHARTS = 4
 """The maximum number of charts: narrower ones would be unreadable."""
 
 
-class SmallChart(StillChart):
+class SmallChart(PlainChart):
     """The curves of one metric; a click moves it to the large chart."""
 
     named = False

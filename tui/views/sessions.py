@@ -20,7 +20,7 @@ from wikitopics.session.paths import command
 from wikitopics.session.records import Status
 from wikitopics.tui.background import run_in_background
 from wikitopics.tui.bars import condition, source_words
-from wikitopics.tui.chart import StillChart
+from wikitopics.tui.chart import PlainChart
 from wikitopics.tui.curves import X_KINDS, drawing, measurement_caption, title
 from wikitopics.tui.follow import MOST_COMPARED, Follower
 from wikitopics.tui.inks import Line, Part, line_cells, name, sorting
@@ -198,11 +198,11 @@ class Sessions(View):
     def compose(self) -> ComposeResult:
         yield SessionList(id="sessions")
         with Container(id="session"):
-            yield StillChart(id="session-curve")
+            yield PlainChart(id="session-curve")
             yield TopicList(id="session-topics", disabled=True)  # only to be seen
 
     def on_mount(self) -> None:
-        self.query_one(StillChart).fit_y = True
+        self.query_one(PlainChart).fit_y = True
 
     def draw(self, session: SessionView) -> None:
         here = Path(session.status.session)
@@ -256,7 +256,7 @@ class Sessions(View):
         finally:
             follower.close()
         self.add_class("-known")
-        curve = self.query_one(StillChart)
+        curve = self.query_one(PlainChart)
         curve.drawing = drawing(session, choice, X_KINDS[0])
         curve.redraw()
         curve_title = f"{row.name} · {title(session, choice, X_KINDS[0])}"

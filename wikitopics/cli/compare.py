@@ -116,9 +116,11 @@ def lines_of(result: Comparison, noun: str) -> Iterator[str]:
     yield from map("  ".join, zip(*columns, strict=True))
     if of_one_session and vary_in_topics((model.kind, model.topics) for model in models):
         yield from _curve(models)
-    names = [model.model for model in result.level()]
-    if not of_one_session:
-        names = [f"{model.model} of {model.session}" for model in result.level()]
+    level = result.level()
+    if of_one_session:
+        names = [model.model for model in level]
+    else:
+        names = [f"{model.model} of {model.session}" for model in level]
     if names:
         yield f"less than twice the error behind the best: {', '.join(names)}"
 

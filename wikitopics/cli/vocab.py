@@ -318,8 +318,8 @@ def _check_sources(
 
 
 def _check_output(output: Path, sources: Sequence[str]) -> None:
-    """Raise now the errors of writing the vocabulary; also if it would replace one of the files to
-    read."""
+    """Raise at once what writing the vocabulary would raise, and `BadUsage` if it would replace a
+    file to read."""
     from wikitopics.crawler.texts.contents import is_packed
     from wikitopics.session.storage.files import check_target
 

@@ -349,8 +349,8 @@ def _followed(items: Iterable[T], what: str, total: int, wanted: bool) -> Iterat
 
 
 def _number_to_hold_out(wanted: int | float | None, number: int, *, adds: bool) -> int | None:
-    """How many of this many texts to hold out; None: as many as by default. ``wanted``: the result
-    of `_given_held_out`.
+    """How many of this many texts to hold out; None: as many as by default, or as the
+    session has. ``wanted``: the result of `_given_held_out`.
 
     A share is of the first texts: a session to which texts are added has its number.
     """

@@ -150,9 +150,9 @@ def lines_of_texts(
                 label = _label_in(row.get("ids"), number)
                 if text and text.strip():
                     with_text += 1
-                if label in seen:
-                    repeated += 1
                 if label is not None:
+                    if label in seen:
+                        repeated += 1
                     seen.add(label)
                 if title is not None:
                     called = str(title)

@@ -204,17 +204,11 @@ def changed_arrays(array):
     numbers = {"minus": -1, "big": 2**31 - 1}
     if is_float:
         numbers |= {"nan": np.nan, "infinite": np.inf, "vast": 1e38}
-    if not array.size:
-        return
     for name, value in numbers.items():
-        if is_float:
-            changed = array.astype(np.float64)
+        changed = array.astype(np.float64 if is_float else np.int64)
+        if array.size:
             changed.flat[-1] = value
-            yield name, changed.astype(array.dtype)
-        else:
-            changed = array.astype(np.int64)
-            changed.flat[-1] = value
-            yield name, changed
+        yield name, changed.astype(array.dtype) if is_float else changed
 
 
 @pytest.fixture(scope="module")
