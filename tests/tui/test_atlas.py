@@ -406,7 +406,7 @@ async def test_what_is_found_is_lit_and_keeps_its_place(shown, live):
         assert drawn.chosen in {7, 12, 36, 44}
 
         def lit():
-            lit_labels = [one.label for one in drawn._drawings(drawn.sheet) if one.under]
+            lit_labels = [one.label for one in drawn._drawn_labels(drawn.sheet) if one.under]
             return {label.topic for label in lit_labels if label.topic is not None}
 
         await seeing.until_true(lambda: lit() == {7, 12, 36, 44})
@@ -452,7 +452,7 @@ async def test_births_are_replayed_until_any_key(shown, live):
         drawn = await opened(pilot)
 
         def in_sight():
-            labels = [one.label for one in drawn._drawings(drawn.sheet)]
+            labels = [one.label for one in drawn._drawn_labels(drawn.sheet)]
             return {label.topic for label in labels if label.topic is not None}
 
         assert "any key ends it" in await seeing.press(pilot, "r", shows="Births · ")
