@@ -137,7 +137,7 @@ def resolve(text: str, render_link: Callable[[str, list[str]], str], language: s
                 out.append(render_template(template, language) or _apart(out))
             elif has_written_bars and _WRITTEN_BAR in token:
                 target, *texts = _parts(token[2:-2])
-                out.append(render_link(target, texts))
+                out.append(render_link(target, texts) or _apart(out))
             else:
                 texts = [] if shown is None else [shown]
                 out.append(render_link(target, texts) or _apart(out))

@@ -39,6 +39,7 @@ from wikitopics.crawler.markup.wikitext import extract_wikitext, wikitext_links
             "a ''{{unknown}}'' b ''<ref>note</ref>'' c ''[[File:A.jpg]]'' d ''{{x|{{y}}}}'' e",
             "a b c d e",
         ),
+        ("a ''[[File:A.jpg{{!}}thumb]]'' b", "a b"),
         ("''{{unknown}}''\ntext", "text"),
         ("l'<nowiki/>''Iliade'' e l'<nowiki />''Odissea''", "l'Iliade e l'Odissea"),
         (

@@ -164,13 +164,10 @@ OPTIONS = [
     "--vocab-articles",
     "450",
 ]
-PIECES = {**SMALL, "dumps.remote.BLOCK": 400, "dumps.remote.MOST": 15_000}
-"""The articles held out must not bring the whole dump with them, or it is trained before it can be
-killed."""
 IN_SMALL_PIECES = f"""
 import importlib, os, sys
 os.cpu_count = lambda: 1  # one worker is started sooner
-for name, value in {PIECES!r}.items():
+for name, value in {SMALL!r}.items():
     module, _, name = name.rpartition(".")
     setattr(importlib.import_module("wikitopics.crawler." + module), name, value)
 from wikitopics.cli import run
