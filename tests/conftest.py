@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.compiled import compile_once
+
 pytest_plugins = (
     "tests.sharing",  # first: others import it
     "tests.browsers",
@@ -56,6 +58,13 @@ for number, handler in (
 # Each test leaves cycles of widgets and tasks behind, among millions of objects that stay: looking
 # for them as often as Python does takes a seventh of the time.
 gc.set_threshold(50_000, 20, 100)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Have kernels compiled before there are workers, each of which would compile the same."""
+    is_worker = "PYTEST_XDIST_WORKER" in os.environ
+    if session.config.getoption("numprocesses", None) and not is_worker:
+        compile_once()
 
 
 def pytest_xdist_auto_num_workers() -> int:
