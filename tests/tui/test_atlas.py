@@ -294,36 +294,35 @@ def test_topics_are_born_in_the_order_of_the_stream():
 # Colours.
 
 
-@pytest.mark.parametrize(
-    "theme", [DARK, LIGHT, *BUILTIN_THEMES.values()], ids=lambda theme: theme.name
-)
-async def test_labels_can_be_read_on_every_ground(shown, live, theme):
+async def test_labels_can_be_read_on_every_ground(shown, live):
     async with shown(live, size=(80, 24), words="LIVE") as (app, pilot):
         await pilot.press("7")
-        app.theme = theme.name
-        await pilot.pause()
         drawn = app.main.view.query_one(TopicAtlas)
         await seeing.until_true(lambda: drawn.sheet)
 
         def rgb(colour):
             return colour.get_truecolor().hex
 
-        for area in range(len(COLOURS)):
-            own = drawn.pen(area_ink("area", area))
-            glow = drawn.pen("", area_ink("glow", area))
-            tint = drawn.pen("", area_ink("tint", area))
-            faint = drawn.pen(area_ink("dim", area))
-            if theme.ansi:  # the terminal's own colours, which areas do without
-                assert glow.underline
-                assert not tint.underline
-                continue
-            ground = app.theme_variables["background"]
-            in_full = contrast(rgb(own.color), ground)
-            assert 1.5 <= contrast(rgb(faint.color), ground) < in_full
-            assert glow.bgcolor != tint.bgcolor
-            assert contrast(rgb(own.color), rgb(tint.bgcolor)) >= 2.5
-            assert contrast(rgb(tint.color), rgb(tint.bgcolor)) >= 3.3
-            assert contrast(rgb(glow.color), rgb(glow.bgcolor)) >= 3.9
+        for theme in (DARK, LIGHT, *BUILTIN_THEMES.values()):
+            app.theme = theme.name
+            await pilot.pause()
+            for area in range(len(COLOURS)):
+                where = (theme.name, area)
+                own = drawn.pen(area_ink("area", area))
+                glow = drawn.pen("", area_ink("glow", area))
+                tint = drawn.pen("", area_ink("tint", area))
+                faint = drawn.pen(area_ink("dim", area))
+                if theme.ansi:  # the terminal's own colours, which areas do without
+                    assert glow.underline, where
+                    assert not tint.underline, where
+                    continue
+                ground = app.theme_variables["background"]
+                in_full = contrast(rgb(own.color), ground)
+                assert 1.5 <= contrast(rgb(faint.color), ground) < in_full, where
+                assert glow.bgcolor != tint.bgcolor, where
+                assert contrast(rgb(own.color), rgb(tint.bgcolor)) >= 2.5, where
+                assert contrast(rgb(tint.color), rgb(tint.bgcolor)) >= 3.3, where
+                assert contrast(rgb(glow.color), rgb(glow.bgcolor)) >= 3.9, where
 
 
 @pytest.mark.parametrize("why", ["no colour", "ascii", "few colours"])

@@ -39,11 +39,16 @@ def folder(tmp_path, corpus):
 
 
 @pytest.fixture
-def train(notes, folder, corpus, one_worker):
+def command(notes, folder, corpus):
     """The words of the document's command, with its folder ours."""
     (command,) = packages.commands(OF_SOURCES)
     command = [folder if word == "~/notes" else word for word in command]
     return [*command, "--vocab", corpus.vocabulary, *FEW]
+
+
+@pytest.fixture
+def train(command, counted_here):
+    return command
 
 
 @pytest.mark.parametrize("section", [OF_SOURCES, OF_MODELS], ids=["source", "model"])
@@ -53,8 +58,8 @@ def test_each_is_checked_as_the_document_says(notes, unigrams, folder, monkeypat
     exec(check, {})
 
 
-def test_a_source_is_trained_like_ours(train, cli, notes):
-    outcome = cli.ok(*train)
+def test_a_source_is_trained_like_ours(command, one_worker, cli, notes):
+    outcome = cli.ok(*command)
     now = cli.json("status")
     assert (now["source"], now["articles"], now["held_out"], now["skipped"]) == (
         "notes",
@@ -197,6 +202,7 @@ def test_a_sources_vocabulary_is_built_where_it_names_a_language(
     notes,
     install,
     cli,
+    counted_here,
     folder,
     home,
     samples_are_shared,
@@ -335,7 +341,7 @@ def test_a_race_against_ours_is_over_the_same_articles_and_the_same_held_out_one
     assert [m.tokens for m in points["unigrams"]] == [m.tokens for m in points["lda"]]
 
 
-def test_a_model_can_be_tried_offline_as_the_document_says(unigrams, cli):
+def test_a_model_can_be_tried_offline_as_the_document_says(unigrams, cli, counted_here):
     (started,) = re.findall(r"`python -m wikitopics\.crawler\.embedded (.*?)`", OF_MODELS)
     (added,) = re.findall(r"`(--session \w+ --api-url)`", OF_MODELS)
     wiki = EmbeddedWiki(shlex.split(started))
@@ -455,6 +461,7 @@ def test_a_models_error_leaves_a_session_whole(
     broken,
     cli,
     corpus,
+    raced,
     states,
     home,
     monkeypatch,
@@ -477,8 +484,7 @@ def test_a_models_error_leaves_a_session_whole(
     failing.uninstall(monkeypatch)
     mended.install(monkeypatch)
     assert cli("train").code == 0
-    assert cli(*RACE, *corpus.options(), *SMALL, "--session", "undisturbed").code == 0
-    assert states(home / "default.db") == states(home / "undisturbed.db")
+    assert states(home / "default.db") == states(raced)
 
 
 def test_a_state_of_an_older_package_is_not_called_damaged(

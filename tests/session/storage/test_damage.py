@@ -585,7 +585,7 @@ def test_numbers_of_words_that_are_blobs_are_damage(cli, with_snippets, home, on
     one_line(cli("similar", "aaa-1"), 5, "damaged")
 
 
-def test_damage_of_added_texts_and_of_seeds_is_answered_cleanly(cli, one_worker, home, tmp_path):
+def test_damage_of_added_texts_and_of_seeds_is_answered_cleanly(cli, counted_here, home, tmp_path):
     for name, at in (("a", 0), ("b", 50), ("c", 90)):
         rows = (
             {"text": f"aaa aab aac {'aad aae' * (n % 2)}", "id": f"x{n}"}

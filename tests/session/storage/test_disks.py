@@ -94,7 +94,7 @@ WRITING = [
     "endings", [(), ("-wal",), ("-wal", "-shm")], ids=["", "log", "log and index"]
 )
 @pytest.mark.parametrize("way", ["remounted", "bound"])
-def test_a_read_only_disk(killed, tmp_path, way, endings):
+def test_a_read_only_disk(killed, cli, tmp_path, way, endings):
     disk = tmp_path / "disk"
     files = tmp_path / "files"
     for folder in (disk, files):
@@ -127,8 +127,8 @@ def test_a_read_only_disk(killed, tmp_path, way, endings):
         assert (code, out) == (1, ""), (words, err)
         assert err.count("\n") == 1
         assert "read-only file system" in err.lower(), (words, err)
-    copied = run_all([["topics", "--session", str(tmp_path / "copy.db")]])
-    assert (NAMED in copied[0][1]) == bool(endings)
+    copied = cli.ok("topics", "--session", tmp_path / "copy.db")
+    assert (NAMED in copied.out) == bool(endings)
 
 
 @needs_mounts

@@ -37,10 +37,10 @@ def texts(number):
 
 
 @pytest.fixture
-def trained(cli, tmp_path, home):
+def train(cli, tmp_path, home):
     """Trains a session of 300 documents in markup, of which one has no known word."""
 
-    def train(*options):
+    def make(*options):
         file = tmp_path / "many.jsonl"
         lines = [json.dumps({"text": texts(number), "title": "T"}) for number in range(299)]
         lines.append(json.dumps({"text": "Zzz qqq.", "title": "T"}))
@@ -51,11 +51,16 @@ def trained(cli, tmp_path, home):
         assert cli("train", *map(str, source), *MODEL, *options).code == 0
         return home / "default.db"
 
+    return make
+
+
+@pytest.fixture
+def trained(train, counted_here):
     return train
 
 
-def test_documents_keep_their_beginnings_without_markup_whatever_their_role(trained):
-    path = trained("--held-out", "20")
+def test_documents_keep_their_beginnings_without_markup_whatever_their_role(train, one_worker):
+    path = train("--held-out", "20")
     expected = {number + 1: snippet_of(texts(number)) for number in range(299)}
     assert expected[1].startswith("Text 0: the <b>river</b>")
     with SessionReader(path) as reader:

@@ -39,7 +39,7 @@ def dump(articles, streams=1):
 
 
 @pytest.mark.parametrize("streams", [1, 90])
-def test_every_article_once_also_when_the_run_is_resumed(cli, tmp_path, streams):
+def test_every_article_once_also_when_the_run_is_resumed(cli, one_worker, tmp_path, streams):
     (tmp_path / "wiki.xml.bz2").write_bytes(dump(400, streams))
     options = (
         "--source",
@@ -134,9 +134,14 @@ ANOTHERS = {
 }
 
 
-@pytest.mark.parametrize("tokens", ["words", "links"])
-@pytest.mark.parametrize("wiki", MAIN_PAGES)
-@pytest.mark.parametrize("by_address", [False, True])
+@pytest.mark.parametrize(
+    ("wiki", "tokens", "by_address"),
+    [
+        *((wiki, "words", False) for wiki in MAIN_PAGES),
+        *(("", "links", by_address) for by_address in (False, True)),
+        *(("de", "links", by_address) for by_address in (False, True)),
+    ],
+)
 def test_a_vocabulary_is_kept_under_the_name_of_its_wiki(
     cli,
     counted_here,
@@ -241,7 +246,7 @@ def test_what_comes_once_builds_no_vocabulary(cli, one_line):
     )
 
 
-def test_damage_is_told_and_counts_no_article_that_nobody_saw(cli, tmp_path):
+def test_damage_is_told_and_counts_no_article_that_nobody_saw(cli, counted_here, tmp_path):
     data = bytearray(dump(400, 90))
     middle = len(data) // 2
     data[middle : middle + 20] = bytes(20)
