@@ -212,11 +212,14 @@ def changed_arrays(array):
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    """A session of three models with something in every table."""
+def whole(made_once):
+    """A session of three models with something in every table; nobody may write to it."""
+    return made_once("whole", make_whole) / "whole.db"
+
+
+def make_whole(folder):
     from wikitopics.cli import run
 
-    folder = tmp_path_factory.mktemp("whole")
     corpus = write_corpus(folder, 220, words=20)
     models = ["--model", "lda:topics=3", "--model", "scvb0:topics=3", "--model", "hdp:topics=5"]
     more = [
@@ -245,7 +248,6 @@ def whole(tmp_path_factory):
     sql(
         folder / "whole.db", "INSERT INTO topic_events VALUES (NULL, 0, 64, 'split', 1, 2, 'birds')"
     )
-    return folder / "whole.db"
 
 
 def strict(text):
@@ -368,7 +370,15 @@ def test_any_damage_is_answered_cleanly(cli, whole, home, shard):
     assert tried > CASES / SHARDS, "hardly any damage could be done"
 
 
-EXTREMES = ("vast", "minus vast", "tiny", "most", "minus")
+EXTREMES = {
+    "vast": ("REAL", "TEXT", "INTEGER"),
+    "minus vast": ("REAL", "TEXT"),
+    "tiny": ("REAL", "TEXT"),
+    "most": ("REAL", "TEXT", "INTEGER"),
+    "minus": ("REAL", "TEXT", "INTEGER", "BLOB"),
+}
+"""Numbers, and the types of the columns that they are put in. A fraction is no whole number, nor a
+number bytes, whatever its size: of these, one is enough. A text may be JSON, which has numbers."""
 ANSWERING = [
     ["FACE"],
     ["LOOK"],
@@ -417,7 +427,10 @@ def test_any_column_may_have_an_extreme_value(cli, whole, home, extreme):
             row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         ]
         columns = [
-            (table, row[1]) for table in tables for row in db.execute(f"PRAGMA table_info({table})")
+            (table, column)
+            for table in tables
+            for _, column, kind, *_ in db.execute(f"PRAGMA table_info({table})")
+            if kind in EXTREMES[extreme]
         ]
     for table, column in columns:
         shutil.copy(whole, path)
@@ -434,7 +447,7 @@ def test_any_column_may_have_an_extreme_value(cli, whole, home, extreme):
             except Exception as error:  # noqa: BLE001 (they are told all at once)
                 unclean.append(f"{table}.{column} by {' '.join(command)}: {error!r}")
     assert unclean == []
-    assert tried > 90
+    assert tried > 0.7 * len(columns)
 
 
 def test_a_model_whose_numbers_overflow_and_one_that_is_gone_are_damage(
