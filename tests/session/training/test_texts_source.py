@@ -4,6 +4,7 @@ import csv
 import gzip
 import json
 import os
+import shutil
 import signal
 
 import pytest
@@ -58,7 +59,7 @@ def test_every_document_once_with_its_id_also_when_the_run_is_resumed(cli, docs)
 
 
 def many_records(folder):
-    path = write(folder / "many.jsonl", 1, 6000)
+    path = write(folder / "many.jsonl", 1, 2000)
     with path.open("a") as file:
         file.write("nope\n" + json.dumps({"id": "doc/7", "text": text(7)}) + "\n")
     return (path,)
@@ -67,23 +68,25 @@ def many_records(folder):
 def many_parts(folder):
     path = folder / "many.txt.gz"
     path.write_bytes(
-        gzip.compress("".join(f"{text(i)}\n\n\n{text(-i)}\n\n" for i in range(3000)).encode())
+        gzip.compress("".join(f"{text(i)}\n\n\n{text(-i)}\n\n" for i in range(1000)).encode())
     )
     return (path,)
 
 
 def many_lines(folder):
     path = folder / "many.txt"
-    path.write_text("".join(f"{text(i)}\n" for i in range(6000)))
+    path.write_text("".join(f"{text(i)}\n" for i in range(2000)))
     return path, "--lines"
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("many", [many_records, many_parts, many_lines])
-def test_kills_and_stops_leave_the_same_stream(cli, spawn_resting, home, tmp_path, many):
-    options = ("--source", "texts", "--texts", *many(tmp_path), *MODEL, "--articles", "5000")
+def test_kills_and_stops_leave_the_same_stream(
+    cli, counted_here, spawn_resting, home, tmp_path, many
+):
+    options = ("--source", "texts", "--texts", *many(tmp_path), *MODEL, "--articles", "1650")
     assert cli("train", "--session", "whole", *options).code == 0
-    for end, rests in ((signal.SIGTERM, 2500), (signal.SIGKILL, 4500)):
+    for end, rests in ((signal.SIGTERM, 800), (signal.SIGKILL, 1500)):
         with spawn_resting(rests, "train", "--session", "killed", *options) as trainer:
             end_after_a_commit(trainer, home / "killed.db", end)
     assert cli("train", "--session", "killed", *options).code == 0
@@ -453,24 +456,16 @@ def test_added_documents_are_learnt_once_and_known_ids_skipped(
 
 
 @pytest.mark.long
-def test_kills_while_documents_are_added_leave_the_same_stream(cli, spawn_resting, home, tmp_path):
+def test_kills_while_documents_are_added_leave_the_same_stream(
+    cli, counted_here, spawn_resting, home, tmp_path
+):
     path = write(tmp_path / "a.jsonl", 1, 400)
-    more = write(tmp_path / "b.jsonl", 300, 6000)
-    for name in ("whole", "killed"):
-        cli.ok(
-            "train",
-            "--session",
-            name,
-            "--source",
-            "texts",
-            "--texts",
-            path,
-            "--passes",
-            2,
-            *MODEL,
-        )
+    more = write(tmp_path / "b.jsonl", 300, 2000)
+    first = ("--source", "texts", "--texts", path, "--passes", 2)
+    cli.ok("train", "--session", "whole", *first, *MODEL)
+    shutil.copy(home / "whole.db", home / "killed.db")
     cli.ok("train", "--session", "whole", "--texts", more)
-    for rests, words in ((1500, ("--texts", more)), (4500, ())):
+    for rests, words in ((1100, ("--texts", more)), (1900, ())):
         with spawn_resting(rests, "train", "--session", "killed", *words) as trainer:
             end_after_a_commit(trainer, home / "killed.db", signal.SIGKILL)
     assert cli("train", "--session", "killed", "--texts", more).code == 0
