@@ -236,7 +236,9 @@ def test_texts_on_a_server(cli, counted_here, one_line, files, states, home):
 
 @pytest.mark.long
 @pytest.mark.parametrize("group", [50, 2500], ids=["many groups", "one group"])
-def test_kills_and_stops_leave_the_same_stream(cli, spawn_resting, home, tmp_path, states, group):
+def test_kills_and_stops_leave_the_same_stream(
+    cli, counted_here, spawn_resting, home, tmp_path, states, group
+):
     path = write(tmp_path / "many.parquet", made(range(2500)), group)
     options = ("--texts", path, *MODEL, "--articles", "2000")
     cli.ok("train", "--session", "whole", *options)
