@@ -11,6 +11,7 @@ import time
 import pytest
 
 from tests.commands import ROOT, python
+from tests.session.training.own_texts import committed
 from tests.waiting import until
 
 
@@ -163,14 +164,14 @@ def test_stop_save_pause_and_resume_a_real_trainer(
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)]
 )
-def test_an_end_at_once_says_nothing_and_leaves_nothing(spawn, number, code, tmp_path, monkeypatch):
+def test_an_end_at_once_says_nothing_and_leaves_nothing(
+    spawn, number, code, home, tmp_path, monkeypatch
+):
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))
     process = spawn("demo", "--headless", "--json", start_new_session=True)
-    for line in process.stdout:
-        if json.loads(line)["crawled"]:
-            break
+    until(lambda: committed(home / "demo.db"))
     while process.poll() is None:
         process.send_signal(number)
         time.sleep(0.002)
