@@ -1,6 +1,7 @@
 """Every instant at which texts are added to a session, or replace those of one: both processes are
 killed at it, and then the calls are repeated that a user may make."""
 
+import json
 import os
 import random
 import signal
@@ -8,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -77,12 +79,11 @@ that
 lasts: a commit (not a heartbeat's), or a change of files."""
 
 CALL = """
-import os, sys, warnings
+import json, os, sys, warnings
 os.environ["CALLER"] = str(os.getpid())
 warnings.simplefilter("ignore")
 import wikitopics as wt
-from tests.wikitopics.in_python.test_kills import learn
-learn(sys.argv[1], **eval(sys.argv[2]))
+wt.train(**json.loads(sys.argv[1]))
 """
 
 WORDS = sorted(a + b for a in ("river", "song", "theorem") for b in "abcdefghijkl")
@@ -95,11 +96,21 @@ def texts(which):
     return [" ".join(pick) for pick in picks]
 
 
-def learn(which, *, ids=True, **options):
+def asked(which, *, ids=True, **options):
+    """What `wikitopics.train` is given to learn a collection."""
     names = [f"{which}{n}" for n in range(60)]
     named = {"ids": names} if ids else {"titles": names}
     usual = {"session": "notes", "model": "scvb0", "topics": 3, "passes": 1, "vocabulary": WORDS}
-    return wt.train(texts(which), **usual, **named, **options)
+    return {"texts": texts(which), **usual, **named, **options}
+
+
+def learn(which, **options):
+    return wt.train(**asked(which, **options))
+
+
+def call(which, **options):
+    """The command that learns a collection in a process of its own."""
+    return "-c", CALL, json.dumps(asked(which, **options))
 
 
 def trainers(path):
@@ -168,28 +179,41 @@ STRIDE = 9
 def instants(dying, who, begin, command):
     """Instants at which ``command`` dies, each on what ``begin`` makes, until it comes to its
     end."""
+    yield from alternating_instants(dying, who, (begin, begin), (command, command))
+
+
+def alternating_instants(dying, who, beginnings, commands):
+    """The same where every other instant is another command's, on what it begins with.
+
+    What lasts is the same after one change as before the next.
+    """
     for number in (*range(1, CLOSE), *range(CLOSE, 200, STRIDE)):
-        begin()
-        if not dying(who, number, *command):
+        beginnings[number % 2]()
+        if not dying(who, number, *commands[number % 2]):
             return
         yield number
     raise AssertionError("it never ends")
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("ids", [True, False])
 @pytest.mark.parametrize("who", ["caller", "trainer"])
-def test_added_texts_are_learnt_once_whenever_both_are_killed(dying, path, cli, who, ids):
-    learn("a", ids=ids)
-    finished = path.read_bytes()
+def test_added_texts_are_learnt_once_whenever_both_are_killed(dying, path, cli, who):
+    # Texts have ids every other time.
+    finished = []
+    for ids in (False, True):
+        learn("a", ids=ids, replace=True)
+        finished.append(path.read_bytes())
 
-    def begin():
+    def begin(ids):
         cli("sessions", "rm", "notes", "--yes")
-        path.write_bytes(finished)
+        path.write_bytes(finished[ids])
 
+    beginnings = [partial(begin, ids) for ids in (False, True)]
+    commands = [call("b", ids=ids, add=True) for ids in (False, True)]
     tried = 0
-    for _ in instants(dying, who, begin, ("-c", CALL, "b", repr({"ids": ids, "add": True}))):
+    for number in alternating_instants(dying, who, beginnings, commands):
         tried += 1
+        ids = number % 2 == 1
         told = sql(path, "SELECT value FROM settings WHERE key = 'source_options'")[0][0]
         if "documents_before" in told:
             with pytest.raises(wt.SessionError, match=OTHER_TEXTS):
@@ -217,7 +241,7 @@ def test_replaced_texts_are_learnt_once_whenever_both_are_killed(dying, path, cl
         path.write_bytes(finished)
 
     tried = 0
-    for _ in instants(dying, who, begin, ("-c", CALL, "b", repr({"replace": True}))):
+    for _ in instants(dying, who, begin, call("b", replace=True)):
         tried += 1
         was = sorted(learnt(path)) if path.exists() else []
         if was and was[0].startswith("a"):
