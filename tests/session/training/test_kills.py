@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.mark.long
 def test_eight_stops_lose_nothing(tmp_path):
-    tally = kills.counts(tmp_path, stops=8, documents=8000)
+    tally = kills.counts(tmp_path, stops=8, documents=4000)
     assert (tally.broken, tally.survived, tally.stops) == ([], tally.tried, 8)
 
 
