@@ -69,11 +69,12 @@ def with_contact(
     Raises `ContactMissing` if Wikimedia's servers require one and would not recognise it. If none
     is required, a settings file that cannot be read is ignored.
     """
-    from wikitopics.crawler.http.contact import check_contact
     from wikitopics.crawler.mediawiki.kinds import CONTACT
 
     text = request.get(CONTACT)
     if kind.needs_contact(identity):
+        from wikitopics.crawler.http.contact import check_contact
+
         text = check_contact(text or contact() or "")
     elif not text:
         with suppress(SessionError):

@@ -33,7 +33,7 @@ LOADED = {
     "import": ("import wikitopics", "numpy scipy numba sqlite_utils msgspec click textual"),
     "version": (VERSION, "numpy scipy numba textual aiohttp sqlite_utils msgspec"),
     "help": (HELP, "msgspec numpy scipy numba textual textual_serve aiohttp yarl sqlite3 bs4 lxml"),
-    "train": (TRAIN, "textual wikitopics.tui rich pandas"),
+    "train": (TRAIN, "textual wikitopics.tui rich pandas aiohttp"),
     "reader": ("import wikitopics.session.storage.reader", "sqlite_utils"),
     "workers": (WORKERS, "numpy aiohttp bs4 lxml mwparserfromhell"),
     "screen": ("import wikitopics.tui.viewer", "textual_serve aiohttp.web jinja2"),
