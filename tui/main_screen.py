@@ -85,10 +85,12 @@ class Main(Screen[None]):
         """The title of the view in sight."""
         self._made: dict[str, View] = {}
         self._composed = False
+        self._hints_soon = False
+        """Whether the key bar is to be redrawn once what has come in is handled."""
 
     async def on_mount(self) -> None:
         self._composed = True
-        self.bindings_updated_signal.subscribe(self, lambda _: self.hint())
+        self.bindings_updated_signal.subscribe(self, lambda _: self._hint_soon())
         await self.open_view(self.current)
 
     @property
@@ -181,8 +183,15 @@ class Main(Screen[None]):
         for view in self._made.values():
             view.fit(self.size.width, self.size.height)
 
+    def _hint_soon(self) -> None:
+        """Redraw the key bar once for all that changes with one event: asking what every key does
+        takes longer than most changes do."""
+        if not self._hints_soon:
+            self._hints_soon = self.call_later(self.hint)
+
     def hint(self) -> None:
         """Redraw the key bar."""
+        self._hints_soon = False
         if not self.ready:
             return
         views = []
