@@ -8,6 +8,7 @@ import pytest
 
 from wikitopics.cli import ending
 from wikitopics.cli.ending import at_end
+from wikitopics.cli.output import ReaderGone
 from wikitopics.session.errors import SessionError
 
 TELL = 'echo "$WIKITOPICS_EXIT_CODE|$WIKITOPICS_REASON|$WIKITOPICS_SESSION" >> '
@@ -36,6 +37,22 @@ def test_a_command_at_the_end_is_told_of_an_interruption(tmp_path, interruption)
     with pytest.raises(interruption), at_end(f"{TELL}'{out}'", tmp_path / "s.db", pytest.fail):
         raise interruption
     assert out.read_text() == f"130|interrupted|{tmp_path}/s.db\n"
+
+
+def test_a_command_at_the_end_runs_even_if_nobody_reads_how_the_run_ended(tmp_path):
+    out = tmp_path / "out"
+
+    def tell(reason):
+        raise ReaderGone
+
+    def train():
+        with at_end(f"{TELL}'{out}'", tmp_path / "s.db", pytest.fail) as end:
+            end.reason = "finished"
+            end.tell = tell
+
+    with pytest.raises(ReaderGone):
+        train()
+    assert out.read_text() == f"0|finished|{tmp_path}/s.db\n"
 
 
 @pytest.mark.parametrize(

@@ -47,15 +47,20 @@ def at_end(command: str | None, path: Path, tell: Say, notify: str | None = None
     finally:
         # Whoever reads that the trainer has ended may send a signal.
         with acting_later() as signals:
-            if not code:
-                end.tell(end.reason)
-            if notify is not None and escapes.obeys(sys.stderr):
-                with contextlib.suppress(OSError):
-                    notice = f"wikitopics, {session_name(path)}: {end.reason}"
-                    sys.stderr.write(escapes.notice(notify, notice))
-                    sys.stderr.flush()
-            if command is not None:
-                _run(command, path, end.reason, code, tell, signals)
+            try:
+                if not code:
+                    end.tell(end.reason)
+            finally:  # also if nobody reads it
+                if notify is not None and escapes.obeys(sys.stderr):
+                    _give_notice(notify, f"wikitopics, {session_name(path)}: {end.reason}")
+                if command is not None:
+                    _run(command, path, end.reason, code, tell, signals)
+
+
+def _give_notice(how: str, text: str) -> None:
+    with contextlib.suppress(OSError):
+        sys.stderr.write(escapes.notice(how, text))
+        sys.stderr.flush()
 
 
 def _run(command: str, path: Path, reason: str, code: int, tell: Say, signals: Signals) -> None:
