@@ -53,6 +53,8 @@ LEADING = 10
 MOST_SNAPSHOT_WORDS = 100
 FURTHEST = 60_000.0
 """The largest distance of topics, and of their places from the middle of the map."""
+MOST_EVENTS = 1_000_000
+"""The most events that are read: those of models that forget never end."""
 LARGEST_SNAPSHOT = 2**24
 """The most bytes of a snapshot's row."""
 _SNAPSHOT = {
@@ -238,7 +240,7 @@ class TopicReader(OpenedSession):
         """The topic events of all models, oldest first."""
         events = []
         columns = {**columns_of(TopicEvent), "model": Count}
-        rows = self.select("topic_events", columns, "ORDER BY id")
+        rows = self.select("topic_events", columns, "ORDER BY id", most=MOST_EVENTS)
         for model, articles, event, topic, other, name in rows:
             spec = self._spec_in("topic_events", model, topic=topic, other=other)
             needs_other = event in ("split", "merged", "area_merged")

@@ -8,6 +8,8 @@ import pytest
 
 from tests.session.rows import sql
 from wikitopics.session.signals import ENDING
+from wikitopics.session.storage.database import MOST_ROWS
+from wikitopics.session.storage.reader import SessionReader
 
 
 def words_of(cli, *options):
@@ -279,3 +281,14 @@ def test_history_tells_what_happened_and_a_topics_words_at_every_doubling(cli, t
     words = {topic["topic"]: topic["words"] for topic in cli.json("topics")}
     assert every[-1]["words"] == words[3]
     one_line(cli("history", 5), 2, "topics 0 to 4")
+
+
+def test_topics_that_forget_may_have_more_events_than_are_usually_read(trained):
+    sql(
+        trained,
+        "INSERT INTO topic_events (model, articles, event, topic, name) WITH RECURSIVE n(i) AS "
+        "(SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT 0, i, 'died', 3, 'sea' FROM n",
+        MOST_ROWS,
+    )
+    with SessionReader(trained) as reader:
+        assert len(reader.topic_events()) > MOST_ROWS
