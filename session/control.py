@@ -195,20 +195,24 @@ def write_report(path: Path, target: Path, tell: errors.Say) -> str:
     Drawing charts in a screen's own process would keep it from answering keys. ``tell`` takes each
     message, such as how far it is. Raises `SessionError`.
     """
-    process = start_python(
-        "wikitopics",
-        ["report", "--session", str(path), "-o", str(target)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
+    with errors.os_error_as("cannot start a process that writes the report"):
+        process = start_python(
+            "wikitopics",
+            ["report", "--session", str(path), "-o", str(target)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
     message = ""
     with process:
         assert process.stderr is not None
         for line in process.stderr:
             message = line.decode(errors="replace").strip() or message
             tell(message)
-    if process.returncode:
+    code = process.returncode
+    if code < 0 or (code and not message):  # its last message, if any, is not about that
+        message = f"the report was not written: {death(code)}"
+    if code:
         raise SessionError(message.removeprefix(MESSAGE))
     return message
 

@@ -19,7 +19,14 @@ from tests.session.memory import status
 from tests.session.rows import sql
 from tests.sessions import holder
 from wikitopics.session import __version__, control
-from wikitopics.session.control import Trainers, check_removable, forget, remove, start_trainer
+from wikitopics.session.control import (
+    Trainers,
+    check_removable,
+    forget,
+    remove,
+    start_trainer,
+    write_report,
+)
 from wikitopics.session.errors import NoSession, NotASession, NotRunning, SessionError, SessionInUse
 from wikitopics.session.paths import LOCK, beside, log_file
 from wikitopics.session.records import TrainerActivity
@@ -178,7 +185,27 @@ def test_a_system_that_starts_no_process_is_told_of_and_nothing_stays_open(tmp_p
         SessionError, match="cannot start a trainer: Resource temporarily unavailable"
     ):
         start_trainer(tmp_path / "night.db", [])
+    with pytest.raises(SessionError, match="cannot start a process that writes the report: "):
+        write_report(tmp_path / "night.db", tmp_path / "night.html", print)
     assert os.listdir("/dev/fd") == before
+
+
+@pytest.mark.parametrize(
+    ("script", "told", "error"),
+    [
+        ("echo '20 topics read' >&2; kill -9 $$", ["20 topics read"], "killed by signal 9"),
+        ("exit 3", [], "exit code 3"),
+    ],
+)
+def test_how_a_report_failed_that_says_nothing_of_it(tmp_path, monkeypatch, script, told, error):
+    def start(_, arguments, **streams):
+        return subprocess.Popen(["sh", "-c", script], **streams)
+
+    monkeypatch.setattr("wikitopics.session.control.start_python", start)
+    messages = []
+    with pytest.raises(SessionError, match=f"^the report was not written: {error}$"):
+        write_report(tmp_path / "night.db", tmp_path / "night.html", messages.append)
+    assert messages == told
 
 
 def test_how_a_trainer_died_that_was_killed(tmp_path):
