@@ -175,9 +175,10 @@ class Charting:
     def place_beside(self, since_last: float, changes: Changes) -> None:
         """Place some articles beside those that are learnt, now that so many seconds have passed
         since the last commit: a block of them may take longer than `PLACING` allows, and then none
-        is placed until it does."""
+        is placed until it does. Nor is any while others that were placed wait to be committed: the
+        same ones would be placed again, each time that a commit is tried on a full disk."""
         began = time.monotonic()
-        if began < self._rests_until:
+        if changes.places or began < self._rests_until:
             return
         self.place(min(PLACING * since_last, LONGEST), changes)
         taken = time.monotonic() - began

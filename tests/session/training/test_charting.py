@@ -212,6 +212,19 @@ def test_articles_are_placed_however_little_time_there_is(finished):
         assert [row[1] for row in changes.places] == [blocks[0][0]]
 
 
+def test_places_that_wait_to_be_committed_are_not_computed_again(finished, monkeypatch):
+    monkeypatch.setattr("wikitopics.session.training.charting.PLACING", 1e9)  # no rest
+    sql(finished, "DELETE FROM places")
+    with contextlib.closing(SessionWriter(finished)) as store:
+        charting = Charting(store, lambda number: None)
+        changes = Changes()
+        charting.place_beside(1.0, changes)
+        placed = len(changes.places)
+        assert placed > 0
+        charting.place_beside(1.0, changes)
+        assert len(changes.places) == placed
+
+
 def test_a_session_without_places_of_topics_gets_its_map_before_it_ends(sessions, corpus):
     path = sessions("s", model=LDA)
     driver = Driver(path, corpus)
