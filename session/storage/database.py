@@ -178,10 +178,10 @@ _DAMAGE = re.compile(
 """Parts of SQLite's messages about a file that was damaged or changed by hand."""
 
 
-def connect(path: Path, *, timeout: float | None = None) -> Connection:
+def connect(path: Path) -> Connection:
     """A writing connection to an existing session; refuses files that are not sessions."""
     check_file(path)
-    connection = open_session(path, "mode=rw", timeout or BUSY_SECONDS)
+    connection = open_session(path, "mode=rw", BUSY_SECONDS)
     with closed_on_error(connection), session_errors(path):
         # NORMAL with a write-ahead log: after a power cut the newest commits may be missing, but
         # the file is a complete earlier state, from which the same stream is trained again

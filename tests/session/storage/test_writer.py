@@ -176,7 +176,8 @@ def test_a_heartbeat_in_the_middle_of_a_commit_does_not_refuse_it(path, monkeypa
 
     monkeypatch.setattr(stores.articles, "insert_articles", insert_articles)
     rows = (documents(1, 2), "held_out", None)
-    with closing(SessionWriter(path)) as store, closing(connect(path, timeout=0.01)) as beating:
+    with closing(SessionWriter(path)) as store, closing(connect(path)) as beating:
+        beating.execute("PRAGMA busy_timeout = 10")
         store.commit(Progress(crawled=2, held_out=2), Changes(articles=[rows]), 0)
         assert refused == ["database is locked"]
         beating.execute("UPDATE control SET save = 1")

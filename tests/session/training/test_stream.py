@@ -628,7 +628,8 @@ def test_a_heartbeat_is_written_while_a_commit_packs(tmp_path, corpus, new_sessi
         held_out=40,
         keep_counts=True,
     )
-    beating = connect(path, timeout=0.01)
+    beating = connect(path)
+    beating.execute("PRAGMA busy_timeout = 10")
     packed = []
     pack_arrays = decoding.pack_arrays
 
