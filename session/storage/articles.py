@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.session.errors import Damaged
+from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.records import ArticleRow, Count, PositiveCount, Role, Text
 from wikitopics.session.settings import ModelSpec
 from wikitopics.session.storage.block import Block
@@ -199,8 +200,7 @@ class ArticleReader(SnippetReader):
     def trained_as(self, number: int) -> int | None:
         """The `seq` of the article that was trained as the ``number``-th; None if not all are
         kept."""
-        all_are_kept = self.settings().as_json().get("keep_articles", "all") == "all"
-        if not all_are_kept or number < 1:
+        if self.settings()[KEEP_ARTICLES] != "all" or number < 1:
             return None
         rows = self._rows(
             f"SELECT seq FROM articles WHERE role = {ROLES.index('trained')} ORDER BY seq LIMIT 1 "

@@ -243,7 +243,6 @@ class Monitor:
             self._bound_by.append("training")
         elif not run.saving_seconds() and run.feed.waits_for is not None:
             self._bound_by.append(run.feed.waits_for)
-
         self._left = self._note_time_left()
 
     def _note_time_left(self) -> Left | None:
@@ -412,7 +411,8 @@ class Monitor:
         if run.feed.waits_for == "parsing":
             what = f"the processes that parse {self._noun} have counted none for over a minute"
             return Wait(what, failing=True)
-        return Wait(f"no {self._noun[:-1]} has come in for over a minute", failing=True)
+        article = sources.singular(self._noun)
+        return Wait(f"no {article} has come in for over a minute", failing=True)
 
 
 def _death(beating: asyncio.Task[None]) -> BaseException | None:

@@ -19,6 +19,7 @@ from wikitopics.session.storage.articles import ArticleTopics
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training.held_out import checked_rows
+from wikitopics.session.training.schedule import last_doubling
 
 RENEWED_TOGETHER = 512
 """The number of articles inferred again at a time when there is no minibatch left to train on."""
@@ -142,8 +143,8 @@ class Renewal:
         doubled."""
         progress = self._progress
         assert progress.renew_from is not None
-        largest_power_of_two = 1 << (progress.articles.bit_length() - 1)
-        seqs, documents = self._store.recent(progress.renew_from, most, largest_power_of_two)
+        doubled_at = last_doubling(progress.articles)
+        seqs, documents = self._store.recent(progress.renew_from, most, doubled_at)
         go_on_from = seqs[-1] + 1 if len(seqs) == most else None
         return Old(seqs, documents, go_on_from)
 
