@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from wikitopics.session.analysis.cartography import COLOURS, arranged
 from wikitopics.session.analysis.report.letters import BOLDER, breadth
-from wikitopics.session.analysis.report.map_page import Area
-from wikitopics.session.escapes import visible
+from wikitopics.session.analysis.report.map_page import Area, one_line
 from wikitopics.session.storage.places import WHOLE
 
 MOST_DOTS = 60_000
@@ -61,7 +60,7 @@ MOST_NAMES = 30
 
 _OTHER = COLOURS[-1]
 _INVALID = dict.fromkeys((0xFFFE, 0xFFFF))
-"""Characters that no XML may contain, beside those that `visible` replaces."""
+"""Characters that no XML may contain, beside those that `one_line` replaces."""
 
 _STYLE = """\
 svg{background:#fff;font-family:system-ui,sans-serif;fill:#333}
@@ -293,6 +292,4 @@ def _names(names: Sequence[_Name]) -> Iterator[str]:
 
 def _line(text: str, most: int) -> str:
     """One line of at most so many characters, which cannot break the picture."""
-    whole = " ".join(text[: 8 * most].split())
-    line = visible(whole.translate(_INVALID))
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+    return one_line(text.translate(_INVALID), most)

@@ -167,7 +167,7 @@ def map_page(
     css = style()
     code = script()
     template = Template(asset("map/page.html"))
-    name = _told(heading, 200) or "Map"
+    name = one_line(heading, 200) or "Map"
 
     def page(chosen: NDArray[np.int64], detail: _Detail) -> str:
         of_chosen = _columns(articles.topics)[chosen, 0]
@@ -181,10 +181,10 @@ def map_page(
             style=css,
             script=code,
             heading=escape(name),
-            noun=escape(_told(noun, LONGEST_NAME)),
+            noun=escape(one_line(noun, LONGEST_NAME)),
             count=f"{n:,}",
             left_out=escape("".join(f" {part[:1].upper()}{part[1:]}." for part in left_out)),
-            credit=escape(_told(credit, 400)),
+            credit=escape(one_line(credit, 400)),
             listed="".join(_listed(topics, areas, counts, detail.words)),
             packed=packed,
         )
@@ -304,14 +304,14 @@ def _packed(
     width = 1 if len(topics) < 255 else 2
     head = {
         "n": len(chosen),
-        "noun": _told(noun, LONGEST_NAME),
+        "noun": one_line(noun, LONGEST_NAME),
         "columns": columns.shape[1],
         "width": width,
         "labels": colouring.keys,
         "topics": [_described(topic, detail.words) for topic in topics],
         "areas": [
             {
-                "name": _told(area.name, LONGEST_NAME),
+                "name": one_line(area.name, LONGEST_NAME),
                 "colour": area.colour,
                 "place": _place(area.place),
                 "others": [_place(place) for place in area.others],
@@ -351,7 +351,7 @@ def _texts(
         has_title = np.ones(n, np.bool_)
     titles = []
     for i, number in enumerate(chosen.tolist()):
-        titles.append(_told(articles.titles[number], detail.title) if has_title[i] else "")
+        titles.append(one_line(articles.titles[number], detail.title) if has_title[i] else "")
     addresses: list[str] = []
     if articles.addresses is not None:
         if detail.address:
@@ -365,7 +365,7 @@ def _texts(
         if detail.snippet:
             for number in chosen.tolist():
                 snippet = snippet_shown(articles.snippets[number])
-                snippets.append(_told(snippet, detail.snippet))
+                snippets.append(one_line(snippet, detail.snippet))
         else:
             left_out.append("the beginnings of their texts are left out")
     return titles, addresses, snippets, left_out
@@ -380,7 +380,7 @@ def coloured(
     labels: those of the same frequency keep this order
     label_of: (n,) the index of each article's label; -1 for none
     """
-    texts = [_told(label, LONGEST_NAME) for label in labels]
+    texts = [one_line(label, LONGEST_NAME) for label in labels]
     counts = np.bincount(label_of + 1, minlength=len(labels) + 1).tolist()
     n_without, *n_with = counts
     frequency: Counter[str] = Counter()
@@ -407,8 +407,8 @@ def coloured(
 
 def _described(topic: Topic, words: int) -> dict[str, object]:
     return {
-        "name": _told(topic.name, LONGEST_NAME),
-        "words": [_told(word, 40) for word in topic.words[:words]],
+        "name": one_line(topic.name, LONGEST_NAME),
+        "words": [one_line(word, 40) for word in topic.words[:words]],
         "area": topic.area,
         "colour": topic.colour,
         "place": _place(topic.place),
@@ -420,15 +420,11 @@ def _place(place: tuple[float, float]) -> list[float]:
     return [round(min(max(x, 0.0), 1.0), 4), round(min(max(y, 0.0), 1.0), 4)]
 
 
-def _told(text: str, most: int) -> str:
-    """One line of at most so many characters, with control characters made visible."""
-    # Neither a surrogate nor a separator of lines is to end the text, or to break its encoding.
-    whole = " ".join(text[: 8 * most].split())
-    line = visible(whole).replace("\n", " ").replace("\r", " ").replace(_ITS_TITLE, " ")
-    line = line.encode("utf-8", "replace").decode()
-    if len(line) <= most:
-        return line
-    return line[: most - 1].rstrip() + "…"
+def one_line(text: str, most: int) -> str:
+    """One line of at most so many characters, with control characters and surrogates made
+    visible."""
+    line = visible(" ".join(text[: 8 * most].split()))
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
 def _short(address: str | None, title: str, shown: str) -> str:
@@ -449,15 +445,15 @@ def _listed(
     for number, topic in enumerate(topics):
         members.setdefault(topic.area, []).append(number)
     for area in sorted(members, key=lambda area: (area < 0, area)):
-        name = _told(areas[area].name, LONGEST_NAME) if area >= 0 else ""
+        name = one_line(areas[area].name, LONGEST_NAME) if area >= 0 else ""
         if areas:
             yield f"<h3>{escape(name) or 'Other topics'}</h3>"
         yield "<ul>"
         for number in members[area]:
             topic = topics[number]
-            words = " · ".join(_told(word, 40) for word in topic.words[:most])
+            words = " · ".join(one_line(word, 40) for word in topic.words[:most])
             yield (
-                f'<li data-topic="{number}"><b>{escape(_told(topic.name, LONGEST_NAME))}</b> '
+                f'<li data-topic="{number}"><b>{escape(one_line(topic.name, LONGEST_NAME))}</b> '
                 f"<span>{counts[number]:,}</span> <small>{escape(words)}</small></li>"
             )
         yield "</ul>"
