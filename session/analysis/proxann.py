@@ -129,11 +129,12 @@ class _Tokens:
         self._rows = reader.counted_rows() if reader.settings().keeps_counts else []
 
     def between(self, first: int, last: int) -> dict[int, str]:
-        """Those of the documents of the rows that begin from number ``first`` to ``last``, by the
-        documents' numbers."""
+        """Those of at least the documents from number ``first`` to ``last``, by the documents'
+        numbers."""
         of_each: dict[int, str] = {}
         for begin, articles in self._rows:
-            if first <= begin <= last:
+            # A row of held-out documents may have some that are read with the next ones.
+            if begin <= last and first < begin + articles:
                 block = self._reader.counted_documents(begin, articles)
                 of_each.update(enumerate(self._of_block(block), start=begin))
         return of_each

@@ -100,6 +100,16 @@ def test_words_are_read_with_the_documents_that_have_them(own, tmp_path, monkeyp
     assert read_before == [sum(read[:part]) for part in range(len(read))]
 
 
+def test_words_of_documents_of_one_row_are_read_with_each_part_that_has_some(own):
+    with SessionReader(own.path) as reader:
+        tokens = proxann._Tokens(reader, reader.vocabulary())
+        (first, articles), *_ = reader.counted_rows()
+        whole = tokens.between(first, first + articles - 1)
+        assert len(whole) == articles > 1
+        for seq, words in whole.items():
+            assert tokens.between(seq, seq)[seq] == words
+
+
 def test_phrases_are_one_token_in_the_texts_and_in_the_vocabulary(
     trainers_run_here, home, tmp_path
 ):
