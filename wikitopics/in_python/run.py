@@ -47,7 +47,7 @@ from wikitopics.in_python.words import (
 )
 from wikitopics.session import control
 from wikitopics.session.advance import followed
-from wikitopics.session.errors import BadUsage, NoSession, Say, SessionError, SessionInUse
+from wikitopics.session.errors import BadUsage, NoSession, NotNow, Say, SessionError, SessionInUse
 from wikitopics.session.in_memory_texts import InMemoryTexts
 from wikitopics.session.options import HELD_OUT, NO_SNIPPETS, ON_END, PASSES, REPLICAS, SEED
 from wikitopics.session.paths import DEFAULT_SESSION, session_name
@@ -412,8 +412,12 @@ def _wait(
             code = signals.wait(process, POLL_SECONDS)
             _stop_if_terminated(process, signals)
             if to_store is not None and os.path.exists(path):
-                store_index(path, to_store)
-                to_store = None
+                try:
+                    store_index(path, to_store)
+                    to_store = None
+                except NotNow:  # such as during a long commit of the trainer
+                    if code is not None:
+                        raise
             show()
         if code is not None:
             return code

@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 from contextlib import suppress
+from unittest.mock import Mock
 
 import pytest
 
@@ -13,7 +14,9 @@ import wikitopics as wt
 from tests.commands import ROOT
 from tests.waiting import gone, until
 from tests.wikitopics.in_python.learning import TEXTS, assert_nothing_is_left, learn
+from wikitopics.in_python import run
 from wikitopics.session.control import start_trainer
+from wikitopics.session.errors import NotNow
 from wikitopics.session.in_memory_texts import InMemoryTexts
 from wikitopics.session.system import TrainerLock, owner
 
@@ -83,6 +86,37 @@ def test_a_signal_while_a_trainer_is_being_started_ends_that_trainer(
         learn(passes=10_000)
     assert started[0].poll() is not None
     assert_nothing_is_left(path)
+
+
+def test_an_index_that_cannot_be_stored_yet_is_stored_later(path, monkeypatch):
+    attempts = []
+
+    def store(_, index):
+        attempts.append(index)
+        if len(attempts) < 3:
+            raise NotNow("another program is writing to it")
+
+    monkeypatch.setattr(run, "store_index", store)
+    monkeypatch.setattr(run, "POLL_SECONDS", 0.01)
+    path.parent.mkdir()
+    path.touch()
+    index = {"name": None, "dtype": "int64"}
+    with subprocess.Popen("cat", stdin=subprocess.PIPE) as trainer:
+
+        def show():
+            if len(attempts) == 3:
+                trainer.stdin.close()
+
+        assert run._wait(trainer, path, index, show) == 0
+    assert attempts == 3 * [index]
+
+
+def test_an_index_that_cannot_be_stored_when_the_trainer_has_ended_is_an_error(path, monkeypatch):
+    monkeypatch.setattr(run, "store_index", Mock(side_effect=NotNow("the disk is full")))
+    path.parent.mkdir()
+    path.touch()
+    with subprocess.Popen("true") as trainer, pytest.raises(NotNow):
+        run._wait(trainer, path, {"name": None, "dtype": "int64"}, lambda: None)
 
 
 def test_two_at_once_do_not_take_each_others_texts(path, monkeypatch):
