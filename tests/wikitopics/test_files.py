@@ -9,7 +9,9 @@ import pytest
 
 from tests.session.memory import status
 from tests.session.rows import sql
+from wikitopics.cli.output import ReaderGone
 from wikitopics.cli.screen import contact_missing
+from wikitopics.cli.train import also_to
 from wikitopics.session.errors import Damaged
 from wikitopics.session.request import TrainRequest
 from wikitopics.session.storage.database import VERSION
@@ -220,6 +222,18 @@ def test_a_log_on_a_full_disk_stops_nothing(cli, corpus, tmp_path, monkeypatch):
     assert opened == [tmp_path / "log"]
     assert outcome.code == 0
     assert outcome.err.endswith("everything is saved\n")
+
+
+def test_a_log_calls_it_no_error_that_nobody_reads_the_progress(tmp_path):
+    def train():
+        with also_to(tmp_path / "log", tmp_path / "s.db") as tell:
+            tell("finished")
+            raise ReaderGone
+
+    with pytest.raises(ReaderGone):
+        train()
+    (line,) = (tmp_path / "log").read_text().splitlines()
+    assert line.endswith(" finished")
 
 
 def test_nothing_acts_on_the_terminal_that_shows_the_log(cli, corpus, tmp_path):

@@ -190,6 +190,8 @@ def also_to(log: Path, session: Path) -> Iterator[Say]:
 
     try:
         yield tell
+    except output.ReaderGone:  # not a failure
+        raise
     except Exception as error:
         keep(output.error_line(str(error) or type(error).__name__))
         raise
