@@ -55,7 +55,8 @@ class CountsFile:
             self._indptr = _whole_numbers(path, "indptr", arrays["indptr"], np.int64)
             self._columns = {name: arrays[name] for name in ("word_ids", "counts")}
             self._check_shape()
-            if known is not None and known.get("crc") == crc:
+            known = known or {}
+            if known.get("crc") == crc and "checksum" in known:
                 checksum = str(known["checksum"])
             else:
                 checksum = self._read_through()

@@ -81,6 +81,12 @@ def test_a_file_known_before_is_not_read_through_again(counts_file, tmp_path):
     assert again.documents(40_001, 40_002).word_ids.tolist() == [3]
 
 
+def test_a_file_of_which_a_damaged_session_knows_only_a_part_is_read_through(counts_file, tmp_path):
+    path = write(tmp_path / "a.npz")
+    whole = counts_file(path, 5).identity
+    assert counts_file(path, 5, known={"crc": whole["crc"]}).identity == whole
+
+
 def test_another_file_in_its_place_is_read_through(counts_file, tmp_path):
     first = counts_file(write(tmp_path / "a.npz"), 5)
     other = counts_file(
