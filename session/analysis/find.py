@@ -36,8 +36,8 @@ that a topic never has does not rule it out."""
 PART_OF_TOPICS = 0.2
 """The weight of the likeness of topics beside that of words, in the score of a document."""
 _EXACT = 2
-"""How far a document goes before others whose title is exactly what is sought; one whose title has
-all the words goes half as far, and one of whose title it is a part of a word, half as far again."""
+"""What is added to the score, for the order, of a document whose title is exactly what is sought;
+half of it if the title has all the words, and a quarter if it has the text within a word."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

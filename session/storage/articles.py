@@ -49,7 +49,7 @@ articles have titles."""
 _AT_ONCE = 1000
 """The number of articles read at a time."""
 _MANY = 2**15
-"""The number of articles told together where little of each is wanted."""
+"""The number of articles that `all_labels` yields at a time."""
 _MOST_ALIKE = 5000
 """The most articles whose titles are compared with a mistyped one."""
 _LARGEST_ROW = 2**18
@@ -252,16 +252,16 @@ class ArticleReader(SnippetReader):
         return self.articles_about_each(model, [topic], limit)[topic]
 
     def titles_about(self, model: str, topics: Iterable[int]) -> dict[int, tuple[str, ...]]:
-        """For each of these topics what stands beside its words on the screen: what its most
-        typical articles are called."""
+        """What the most typical articles of each of these topics are called, as it stands beside
+        the topic's words on the screen."""
         return {
             topic: titles_shown(article.called for article in articles)
             for topic, articles in self.articles_beside(model, topics).items()
         }
 
     def articles_beside(self, model: str, topics: Iterable[int]) -> dict[int, list[ArticleRow]]:
-        """For each of these topics its most typical articles, as many as have their titles beside
-        its words: of several with the same title, the first."""
+        """For each of these topics, the most typical articles whose titles stand beside its words;
+        of several with the same title, the first."""
         with self.one_moment():
             # More articles than titles, since some may have the same title.
             found = self.articles_about_each(model, topics, 4 * TITLES, with_snippets=False)

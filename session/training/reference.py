@@ -24,7 +24,7 @@ class Reference:
                 self._articles = still_there
 
     def add(self, trained: Block, changes: Changes) -> None:
-        """Take articles that have just been trained for the first time, as long as some lack."""
+        """Take articles that have just been trained for the first time, until there are enough."""
         lacking = REFERENCE_ARTICLES - len(self._articles)
         if lacking <= 0 or not len(trained):
             return

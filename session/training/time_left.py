@@ -71,7 +71,7 @@ def time_left(
         return None
     moments = np.asarray(times)
     course = (moments, np.asarray(done))
-    # Nothing new is no news before it is overdue.
+    # That nothing new is done lowers the pace only once the next step is overdue.
     newest = times[-1]
     start = _start(moments, newest, RECENT)
     usual_step = (newest - start) / int(np.count_nonzero(moments > start))

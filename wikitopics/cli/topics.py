@@ -76,12 +76,11 @@ def topics(
     change in that share, in percentage points, since half as many articles had been read. npmi is
     the coherence of the most probable words: how strongly they tend to occur together in articles
     that were learnt (-1 to 1). Words that tell a topic apart and go with one another come first;
-    of forms of one word, only one is listed. The sign before a name says how many replicas of
-    the model, with other seeds, have the topic, too: = at least four in five, ~ some, ? few or
-    none. The titles are those of the most typical articles;
-    if the terminal is too narrow, they are listed below, and lines are cut. A topic is in use if it
-    has more than a thousandth of the words. --json gives all topics, with their words by
-    probability, and ten as shown here.
+    of forms of one word, only one is listed. The sign before a name says how many replicas of the
+    model, with other seeds, have the topic, too: = at least four in five, ~ some, ? few or none.
+    The titles are those of the most typical articles; if the terminal is too narrow, they are
+    listed below, and lines are cut. A topic is in use if it has more than a thousandth of the
+    words. --json gives all topics, with their words by probability, and ten as shown here.
 
     Examples:
       wikitopics topics --top 8

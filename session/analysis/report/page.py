@@ -39,8 +39,8 @@ class Detail(NamedTuple):
     """The moments of its past."""
     articles: int
     snippet: int
-    """The characters of the beginning of each article's text; 0: nor are the topic's words in it
-    told."""
+    """The characters of the beginning of each article's text; 0 also leaves out the topic's words
+    in it."""
 
 
 DETAILS = (
