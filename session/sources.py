@@ -41,8 +41,7 @@ def load(name: str) -> SourceKind:
     if fault := fault_in(kind.options):
         raise BadUsage(f"the kind of source {kind.name!r} {fault}")
     ours = {option.name: option for option in OWN}
-    for name, (option, _) in our_options().items():
-        ours[name] = option
+    ours |= {option.name: option for option, _ in our_options().values()}
     for option in kind.options:  # it may have a built-in option, if unchanged
         if option.name in RESERVED or ours.get(option.name, option) != option:
             raise BadUsage(

@@ -31,8 +31,8 @@ class SessionFile:
             try:
                 yield reader
             except BadUsage as error:
-                in_python = str(error).replace("--format ", "format ")  # as the parameter is called
-                raise ValueError(in_python) from None
+                message = str(error).replace("--format ", "format ")  # as the parameter is called
+                raise ValueError(message) from None
 
     @contextmanager
     def _reading(self, model: str | None) -> Iterator[tuple[SessionReader, str]]:
@@ -43,12 +43,12 @@ class SessionFile:
 
 
 def reader_of(path: Path) -> SessionReader:
-    with in_python():
+    with without_advice():
         return SessionReader(path)
 
 
 @contextmanager
-def in_python() -> Iterator[None]:
+def without_advice() -> Iterator[None]:
     """Shorten the error for a missing session: its advice is for the command line."""
     try:
         yield

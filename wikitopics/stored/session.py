@@ -18,7 +18,7 @@ from wikitopics.session.sources import noun
 from wikitopics.session.storage.files import replacing
 from wikitopics.stored.arguments import path_of, target_of
 from wikitopics.stored.documents import DocumentMethods
-from wikitopics.stored.opening import in_python
+from wikitopics.stored.opening import without_advice
 from wikitopics.stored.plots import PlotMethods
 from wikitopics.stored.progress_bars import following
 from wikitopics.stored.topics import MOST_SHOWN, TopicMethods
@@ -75,7 +75,7 @@ def delete(session: str | os.PathLike[str]) -> None:
     Raises `SessionError` if there is no such session, if a trainer is running on it, or if the file
     is not a session.
     """
-    with in_python():
+    with without_advice():
         remove(path_of(session))
 
 
