@@ -32,7 +32,7 @@ from wikitopics.session.storage.proportions import (
 )
 
 OF_BLOCK = "WHERE model = ? AND first_seq = ?"
-"""The row of `proportions` that holds a block in a model."""
+"""The row of `proportions`, or of `places`, that holds a block in a model."""
 BLOCK = {"first_seq": PositiveCount, "articles": PositiveCount}
 """The columns of `blocks` that say which articles a block holds."""
 READ_TOGETHER = 2**15
@@ -104,8 +104,7 @@ def renew_proportions(
             both = Proportions.concatenate([old, new[start:stop]])
             renewed = both.take(rows).to_bytes()
             db.execute(f"UPDATE proportions SET data = ? {OF_BLOCK}", [renewed, *key])
-        # They follow from the proportions.
-        db.execute("DELETE FROM places WHERE first_seq = ?", [first])
+            db.execute(f"DELETE FROM places {OF_BLOCK}", key)  # they follow from the proportions
 
 
 def insert_held_out_topics(db: Connection, block: Block, topics: ArticleTopics, most: int) -> None:
