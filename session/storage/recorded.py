@@ -87,7 +87,8 @@ def renew_proportions(
         "WHERE first_seq <= ? AND first_seq >= (SELECT max(first_seq) FROM blocks WHERE first_seq "
         "<= ?)"
     )
-    for first, size in select(db, "blocks", BLOCK, between, [seqs[-1], seqs[0]]):
+    ends = [seqs[-1], seqs[0]]
+    for first, size in select(db, "blocks", BLOCK, between, ends, most=MOST_BLOCKS):
         start = bisect_left(seqs, first)
         stop = bisect_left(seqs, first + size)
         if start == stop:

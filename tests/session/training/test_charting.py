@@ -13,7 +13,7 @@ from tests.session.training.driving import MODELS, Driver, chart
 from wikitopics.model.article_map import LATER_ROUNDS, ROUNDS
 from wikitopics.session.analysis.article_map import MapFollower, article_map, why_no_map
 from wikitopics.session.errors import Damaged, NotNow, SessionError
-from wikitopics.session.storage.database import connect
+from wikitopics.session.storage.database import MOST_ROWS, connect
 from wikitopics.session.storage.places import rows_of
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.recorded import renew_proportions
@@ -140,6 +140,28 @@ def test_a_stored_place_goes_with_the_proportions_it_followed_from(finished):
         renew_proportions(db, [first], [proportions[:1]], [4])
     with SessionReader(finished) as reader:
         assert reader.unplaced("lda", layout.articles, 9) == [newest]
+
+
+def test_articles_with_very_many_blocks_between_them_are_renewed_together(finished):
+    with SessionReader(finished) as reader:
+        first_block, *_ = reader.blocks()
+        proportions = reader.stored("lda", [first_block]).proportions
+        last = reader.last_seq()
+    far = last + MOST_ROWS
+    sql(
+        finished,
+        "INSERT INTO blocks WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE "
+        "i < ?) SELECT ? + i, 1, x'', x'' FROM n",
+        MOST_ROWS,
+        last,
+    )
+    sql(finished, "INSERT INTO proportions VALUES (0, ?, ?)", far, proportions[:1].to_bytes())
+    first, _ = first_block
+    with contextlib.closing(connect(finished)) as db, db:
+        renew_proportions(db, [first, far], [proportions[:2]], [4])
+    with SessionReader(finished) as reader:
+        renewed = reader.proportions_of("lda", far, 1)
+    assert renewed.to_bytes() == proportions[1:2].to_bytes()
 
 
 @pytest.mark.parametrize("keep", ["top", "none"])
