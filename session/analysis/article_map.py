@@ -105,7 +105,7 @@ def why_no_map(reader: SessionReader, model: str) -> str:
 class MapFollower:
     """The map of a session's articles as it grows, for repeated questions.
 
-    It keeps what it has read: 16 bytes an article.
+    It keeps what it has read, and the map as it was last returned: 24 bytes an article.
     """
 
     def __init__(self, model: str, advance: Advance = unseen) -> None:
