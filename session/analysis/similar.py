@@ -232,7 +232,7 @@ class Recorded:
         differs only in capitals if there is no other."""
         rows = np.flatnonzero(self.articles.title_keys == title_key(title))
         row_of_seq = dict(zip(self.articles.seqs(rows).tolist(), rows.tolist(), strict=True))
-        alike = reader.numbered(row_of_seq).values()
+        alike = reader.numbered(row_of_seq, with_snippets=False).values()
         named = [article for article in alike if article.title == title]
         if not named and not exact:
             folded = title.casefold()
