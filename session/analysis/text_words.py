@@ -1,6 +1,7 @@
 """The words of titles and snippets: how they are told apart, and which articles have them."""
 
 import re
+import threading
 import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -161,6 +162,7 @@ class TextIndex:
         """``only``: the words that will be sought, by their keys; no other ones are held then.
         None: any may be."""
         self._text_words = text_words
+        self._reading = threading.Lock()
         self.seqs = np.empty(0, np.int64)
         """(n,) the articles, in the order of the stream."""
         self.page_ids = np.empty(0, np.int64)
@@ -182,7 +184,12 @@ class TextIndex:
         return len(self.seqs)
 
     def read(self, reader: SessionReader, advance: Advance = unseen) -> None:
-        """Read the articles that are new since the last call; ``advance``: is told how far."""
+        """Read the articles that are new since the last call; ``advance``: is told how far. Other
+        threads may ask, and read, meanwhile."""
+        with self._reading:
+            self._read_on(reader, advance)
+
+    def _read_on(self, reader: SessionReader, advance: Advance) -> None:
         last = int(self.seqs[-1]) if len(self) else 0
         end = reader.last_seq()
         if end == last:
@@ -225,12 +232,13 @@ class TextIndex:
             all_page_ids.append(np.array(page_ids, np.int64))
             n += len(seqs)
             advance(TEXTS_READ, seqs[-1], end)
-        # Only now: if reading ends early, a later call begins anew.
+        # Only now: if reading ends early, a later call begins anew. In this order: no row is found
+        # that has no place yet in what tells of it.
         self.seqs = np.concatenate(all_seqs)
         self.page_ids = np.concatenate(all_page_ids)
         self.lengths = np.concatenate(all_lengths)
-        self._titles = b"".join(all_titles)
         self._title_starts = np.concatenate(title_starts)
+        self._titles = b"".join(all_titles)
         self._words = words
         self._n_words = n_words
         self._found = found

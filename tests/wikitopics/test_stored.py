@@ -235,6 +235,9 @@ def test_it_is_used_from_many_threads_and_sent_to_other_processes(session):
         ]
         assert all(call.result() == topics for call in calls[::3])
         assert {call.result().articles for call in calls[2::3]} == {300}
+        title = session.articles(limit=1)[0].title
+        found = list(pool.map(session.find, [title] * 16))
+        assert len({tuple(one.page_id for one in each.documents) for each in found}) == 1
     for copied in (pickle.loads(pickle.dumps(session)), copy.deepcopy(session)):
         assert copied.topics() == topics
 
