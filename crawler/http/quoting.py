@@ -61,7 +61,9 @@ class Quoting:
         if not self._contact:
             return []
         user_agent = re.compile(r"(?<=wikitopics/)([^\s(]{0,50}) ?\([^)]*\)?", re.IGNORECASE)
-        parts = _parts(self._contact)
+        # What has neither a letter nor a digit, such as the host of "me@", identifies nobody, and
+        # would be found everywhere.
+        parts = [part for part in _parts(self._contact) if any(map(str.isalnum, part))]
         patterns = [user_agent]
         for part in parts:
             patterns.append(_in_any_spelling(part))

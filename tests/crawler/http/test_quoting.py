@@ -73,6 +73,13 @@ def test_contacts_of_every_kind_are_replaced(contact, text):
     assert Quoting(contact)("a part of these") == "a part of these"
 
 
+@pytest.mark.parametrize("contact", ["me@", "me@_", "me@.", "@", "_", "User:_"])
+def test_an_incomplete_contact_replaces_nothing_else(contact):
+    """Wikis that are not Wikimedia's are sent any contact."""
+    assert Quoting(contact)("no pages, please.") == "no pages, please."
+    assert not Quoting(contact).knows("no pages, please.")
+
+
 @pytest.mark.parametrize(
     "text",
     [
