@@ -2,16 +2,13 @@
 
 from collections.abc import AsyncGenerator, Mapping
 
-from wikitopics.crawler.errors import CrawlerError, TransientError
+from wikitopics.crawler.errors import TransientError
 from wikitopics.crawler.mediawiki.batch_size import BatchSizer
 from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass, generator
 from wikitopics.crawler.mediawiki.gathering import Gathering
 from wikitopics.crawler.mediawiki.wiki import MOST_PAGES, TEXTS, Wiki
 from wikitopics.crawler.page import SourceInfo
 from wikitopics.crawler.source import PageBatch, Position
-
-_MOST_EMPTY = 100
-"""The most consecutive batches without a page."""
 
 
 class ApiSource:
@@ -33,14 +30,10 @@ class ApiSource:
     async def batches(self, position: Position | None) -> AsyncGenerator[PageBatch]:
         """The pass from ``position`` on."""
         crawl = CrawlPass(position)
-        empty = 0
         if not crawl.is_over:
             crawl.articles = (await self.open()).articles
         while not crawl.is_over:
             gathering, continuation = await self._gather(crawl)
-            empty = 0 if len(gathering) else empty + 1
-            if empty > _MOST_EMPTY:
-                raise CrawlerError("the wiki keeps continuing without listing a page")
             crawl.take(gathering, continuation, self.wiki)
             yield PageBatch(
                 gathering.pages(),

@@ -13,7 +13,7 @@ from typing import Annotated, Self
 import msgspec
 from msgspec import Meta
 
-from wikitopics.crawler.errors import BadPosition, TransientError
+from wikitopics.crawler.errors import BadPosition, CrawlerError, TransientError
 from wikitopics.crawler.http.wire import Reply
 from wikitopics.crawler.mediawiki.gathering import Gathering
 from wikitopics.crawler.mediawiki.replies import QueryAnswer, read_answer
@@ -107,6 +107,8 @@ _MOST_LEFT = 100
 """How many articles may be missing at the end, beyond two listings: wikis' sizes are estimates."""
 _MOST_DELETED = 20
 """The same if the wiki lists nothing more: its last articles may have been deleted meanwhile."""
+_MOST_EMPTY = 100
+"""The most consecutive listings without a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +179,8 @@ class CrawlPass:
         self._listed = listed if type(listed) is int else None
         self._seen = Seen.of(position.get("seen"))
         self._limit = 0
+        self._empty = 0
+        """Listings without a page since the last one with a page."""
 
     @property
     def share(self) -> float:
@@ -240,7 +244,13 @@ class CrawlPass:
         continuation: Mapping[str, str] | None,
         wiki: Wiki,
     ) -> None:
-        """Continue after a listing, and leave out pages that the wiki returned before."""
+        """Continue after a listing, and leave out pages that the wiki returned before.
+
+        Raises CrawlerError if the wiki goes on listing nothing.
+        """
+        self._empty = 0 if len(gathering) else self._empty + 1
+        if self._empty > _MOST_EMPTY:
+            raise CrawlerError("the wiki keeps continuing without listing a page")
         page_ids = gathering.ids()
         new = self.step(continuation, page_ids)
         gathering.leave_out(set(page_ids) - new, "repeated")

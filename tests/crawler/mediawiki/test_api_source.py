@@ -11,8 +11,10 @@ from tests.crawler.dumps import ids, skips
 from wikitopics.crawler.errors import BadPosition, CrawlerError, TransientError
 from wikitopics.crawler.http.wire import RequestBounds
 from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass, Seen, read_cursor
+from wikitopics.crawler.mediawiki.gathering import Gathering
 from wikitopics.crawler.mediawiki.replies import QueryAnswer
 from wikitopics.crawler.mediawiki.siteinfo import read_siteinfo
+from wikitopics.crawler.mediawiki.wiki import Wiki
 
 
 def asked(position, articles):
@@ -154,6 +156,15 @@ def test_a_long_lap_is_no_repetition_and_its_memory_small():
     assert not seen.repeats
     assert len(seen.add(range(80_000_001, 80_010_001))) == 10_000
     assert not seen.repeats
+
+
+def test_a_lap_on_which_no_page_is_listed_is_given_up():
+    wiki = Wiki("http://127.0.0.1:9/w/api.php", version="0")
+    lap = CrawlPass(None)
+    for number in range(1, 101):
+        lap.take(Gathering(), at(number / 1000), wiki)
+    with pytest.raises(CrawlerError, match="without listing a page"):
+        lap.take(Gathering(), at(0.2), wiki)
 
 
 async def test_one_lap_resumed_exactly_behind_each_batch(source, read):
