@@ -6,6 +6,7 @@ from wikitopics.crawler.errors import TransientError
 from wikitopics.crawler.mediawiki.batch_size import BatchSizer
 from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass, generator
 from wikitopics.crawler.mediawiki.gathering import Gathering
+from wikitopics.crawler.mediawiki.replies import QueryAnswer
 from wikitopics.crawler.mediawiki.wiki import MOST_PAGES, TEXTS, Wiki
 from wikitopics.crawler.page import SourceInfo
 from wikitopics.crawler.source import PageBatch, Position
@@ -58,6 +59,8 @@ class ApiSource:
                 answer = await self.wiki.client.once(self.wiki.url(query), crawl.read)
                 self._sizer.seen(max(1, len(answer.pages)), self.activity.latency_seconds or 0.0)
                 gathering, answer = await self.wiki.gather(query, answer, crawl.read)
+                if not answer.complete:
+                    answer = await self._filled_in(crawl, pages, gathering, answer)
             except TransientError as error:
                 if error.slow or error.too_large:
                     self._sizer.timed_out()
@@ -65,12 +68,21 @@ class ApiSource:
                     tries += 1
                     await self.wiki.client.backoff(error, tries)
                 continue
-            if not answer.complete:
-                # One text never arrives: fetch the others by id, then go on after the batch.
-                continuation = answer.continuation or {}
-                await self.wiki.fill_in(gathering, continuation)
-                cursor = {
-                    key: value for key, value in continuation.items() if key.startswith("grn")
-                }
-                answer = await self.wiki.ask({**generator(pages), **cursor}, crawl.read)
             return gathering, answer.continuation
+
+    async def _filled_in(
+        self,
+        crawl: CrawlPass,
+        pages: int,
+        gathering: Gathering,
+        stuck: QueryAnswer,
+    ) -> QueryAnswer:
+        """Fetch the texts of a batch by id, since one of them never arrives; returns the answer
+        that lists the batch without texts, and so says how to go on after it.
+
+        Raises `TransientError` if the texts are too large in total.
+        """
+        continuation = stuck.continuation or {}
+        await self.wiki.fill_in(gathering, continuation)
+        cursor = {key: value for key, value in continuation.items() if key.startswith("grn")}
+        return await self.wiki.ask({**generator(pages), **cursor}, crawl.read)

@@ -114,7 +114,10 @@ class HtmlSource:
         """The next titles, and how many of the listed pages are not articles, by reason."""
         query = {**crawl.query(_LISTED), "prop": "pageprops", "ppprop": "disambiguation"}
         answer = await self.wiki.ask(query, crawl.read)
-        gathering, answer = await self.wiki.gather(query, answer, crawl.read)
+        try:
+            gathering, answer = await self.wiki.gather(query, answer, crawl.read)
+        except TransientError:
+            raise CrawlerError("the wiki sends large texts with its list of titles") from None
         if not answer.complete:
             raise CrawlerError("the wiki's list of titles goes in circles")
         crawl.take(gathering, answer.continuation, self.wiki)

@@ -123,7 +123,7 @@ class Wiki:
         """The pages of ``answer`` to ``query`` and of all its continuations, and the last answer.
 
         The last answer is incomplete if the wiki makes no progress because one text is larger than
-        a whole reply may be.
+        a whole reply may be. Raises `TransientError` if the texts are too large in total.
         """
         gathering = Gathering()
         gathering.add(answer.pages)
@@ -140,7 +140,7 @@ class Wiki:
 
     async def fill_in(self, gathering: Gathering, continuation: Query | None) -> None:
         """Fetch the texts of the listed pages by id, giving up the one at which the wiki is stuck,
-        and any others that never arrive."""
+        and any others that never arrive. Raises `TransientError` like `gather`."""
         while missing := gathering.without_text():
             # The wiki is stuck at the page with which it would continue, or, if it names none, at
             # the first one.
@@ -160,7 +160,10 @@ class Wiki:
                     break
 
     async def by_title(self, titles: Sequence[str]) -> Gathering:
-        """The pages with these titles, at most 50; missing ones and redirects are not articles."""
+        """The pages with these titles, at most 50; missing ones and redirects are not articles.
+
+        Raises `TransientError` like `gather`.
+        """
         query = {**TEXTS, "titles": "|".join(titles), "prop": TEXTS["prop"] + "|info"}
         gathering, answer = await self.gather(query, await self.ask(query))
         if not answer.complete:

@@ -244,6 +244,19 @@ async def test_a_text_that_never_comes_is_skipped(wiki, acts, crawled):
     assert len(wiki.requests) < 10
 
 
+async def test_texts_that_are_too_large_in_total_while_one_never_comes(wiki, acts, crawled):
+    """Fewer pages are requested then."""
+    for page in wiki.pages:
+        page["text"] = "x" * 1_500_000
+    listed = [wiki.entry(page, page["pageid"] == 1) for page in wiki.pages]
+    go_on = {"rvcontinue": "2|102", "grncontinue": "0.05|0.05|1|0", "continue": "||"}
+    stuck = acts.json({"continue": go_on, "query": {"pages": listed}})
+    batches, opened = await crawled(stuck, stuck, batch_pages=7)
+    assert ids(batches) == [1, 2, 3, 4, 5, 6, 7]
+    assert [len(batch.pages) for batch in batches] == [3, 4]
+    assert opened.activity.errors == []
+
+
 async def test_pages_that_are_no_articles(acts, crawled):
     big = (1 << 62) + 1
     entries = [

@@ -260,6 +260,20 @@ async def test_pages_that_are_all_elsewhere_stop_the_crawl(serve, clock):
         await crawl(await serve(embedded(300), override=override), clock, 1000)
 
 
+async def test_a_list_of_titles_with_large_texts_stops_the_crawl(serve, clock, acts):
+    page = {"ns": 0, "title": "A page", "revisions": [acts.revision(1, "x" * (2 << 20))]}
+    pages = [{**page, "pageid": number} for number in range(1, 6)]
+
+    async def override(request):
+        if "grnlimit" in request.query:
+            return web.json_response({"batchcomplete": True, "query": {"pages": pages}})
+        return None
+
+    url = await serve(embedded(5), override=override)
+    with pytest.raises(CrawlerError, match="large texts with its list"):
+        await crawl(url, clock, 10, bounds=RequestBounds())
+
+
 @pytest.mark.parametrize("left", [None, [[1]], [["1", "A"]], [[1, 2]], "text"])
 async def test_the_position_of_another_source_is_refused(left, clock):
     source = HtmlSource(Wiki("http://127.0.0.1:9/w/api.php", version="0", clock=clock))
