@@ -62,11 +62,10 @@ def other_format(path: str) -> str:
 def open_regular(path: str) -> BinaryIO:
     """Open a regular file. Raises OSError for anything else; never waits for a pipe's other end."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
-    file = os.fdopen(descriptor, "rb")  # raises for a folder
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        file.close()
-        raise OSError("a pipe or a device, not a regular file")
-    return file
+        os.close(descriptor)
+        raise OSError("a folder, a pipe or a device, not a regular file")
+    return os.fdopen(descriptor, "rb")
 
 
 class Stopped(Exception):

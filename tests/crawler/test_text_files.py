@@ -560,3 +560,17 @@ def test_every_place_goes_on_with_the_next_document(tmp_path, lines, of_plain_te
         again = TextFiles(paths, lines=lines)
         again.mark(files.mark())
         assert list(again.read(place)) == found[done + 1 :]
+
+
+def next_descriptor():
+    """The number of the next file that is opened: the lowest that is free."""
+    number = os.open(os.devnull, os.O_RDONLY)
+    os.close(number)
+    return number
+
+
+def test_a_folder_in_place_of_a_file_is_closed_again(tmp_path):
+    before = next_descriptor()
+    with pytest.raises(OSError, match="a folder, a pipe or a device"):
+        contents.open_regular(str(tmp_path))
+    assert next_descriptor() == before
