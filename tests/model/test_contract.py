@@ -219,8 +219,9 @@ class Unsized(MixtureOfUnigrams):
     }.items(),
 )
 def test_the_check_says_what_was_expected(says, kind):
-    with pytest.raises(AssertionError, match=says):
+    with pytest.raises(AssertionError, match=says) as caught:
         check_model(kind)
+    assert "\n" not in str(caught.value)
 
 
 def test_a_method_or_attribute_that_is_missing_is_said():
