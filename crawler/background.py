@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 END_SECONDS = 10.0
-"""The longest that is waited for a thread to end: a read of a broken disk may block for ever."""
+"""The most seconds to wait for a thread to end: a read of a broken disk may block for ever."""
 
 
 class Background(Generic[T]):

@@ -227,7 +227,7 @@ class FileSource:
         return self._background.run()
 
     async def close(self) -> None:
-        """End the reading thread."""
+        """Ask the reading thread to end."""
         self.files.closed = True
         if self._background is not None:
             self._background.stop()

@@ -22,7 +22,8 @@ matter (measurements: docs/decisions/0005-warm-start.md and 0015-first-minutes.m
   document. Its symmetric alpha starts large and falls geometrically, so that topics separate along
   what many documents have in common. In three cases, the collapsed E-step is kept to the end, and
   alpha is not learnt: if documents have too few words for each topic to lose half a word, if texts
-  are short (`mixture.py`), and with a half-life, since new topics never stop appearing;
+  are short (`mixture.py`), and with a half-life, since new topics never stop appearing. Documents
+  that are read again get it, too, unless the corpus is very small;
 - *balance*: for a while, small topics gain words and large ones lose them;
 - *new topics*: topics start over once, from rotated components of the first documents
   (`rotation.py`);

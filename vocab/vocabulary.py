@@ -241,7 +241,7 @@ class Vocabulary:
         return explained(self, word, self._reason_against)
 
     def _reason_against(self, word: str) -> str:
-        """What can be told of a word, or of a phrase, that the vocabulary has not."""
+        """What can be told of a word, or of a phrase, that the vocabulary does not have."""
         if self.rule.of_titles:
             return f"is none of the {len(self):,} titles"
         if " " in word:

@@ -205,7 +205,7 @@ class Table:
             share = 0.5
         else:
             share = 0.9
-            has_tabs = self.delimiter == "\t" and self.width > 1  # which prose has not
+            has_tabs = self.delimiter == "\t" and self.width > 1  # which prose does not have
             counts_on = any(self._counts_on(row, lines[0], column) for column in number_columns)
             if not (has_tabs or counts_on):
                 enough = 3 if word_columns else self.many_lines
