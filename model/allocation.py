@@ -281,4 +281,4 @@ class DirichletAllocation(LambdaModel):
     def _contradiction(self) -> str:
         if not self._topics.total_hat.any():
             return "total_hat must not be all 0"
-        return ""
+        return super()._contradiction()

@@ -571,7 +571,7 @@ class OnlineHDP(LambdaModel):
         n_first = self._first.D
         if n_first > most:
             return "there are more documents to start from than it takes"
-        return ""
+        return super()._contradiction()
 
 
 def _sums_from(numbers: Vector) -> Vector:

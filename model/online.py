@@ -463,6 +463,8 @@ class OnlineModel(ABC):
     def _contradiction(self) -> str:
         """What contradicts itself in a model just made from a state whose entries are valid by
         themselves; "" if nothing does."""
+        if self._reread > self._seen:
+            return "more documents were read again than were read"
         return ""
 
     @classmethod

@@ -108,6 +108,14 @@ def test_words_out_of_range_and_a_generator_that_would_repeat_itself():
         kinds.load("hdp").from_state(state)
 
 
+def test_more_documents_read_again_than_read_are_refused(kind):
+    model = kinds.load(kind).create(3, 40, 500)
+    model.learn(Minibatch([0, 2, 3], [1, 2, 3], [50, 1, 9]))
+    counts = {"documents_seen": 0, "documents_reread": 1}
+    with pytest.raises(StateError, match="more documents were read again"):
+        type(model).from_state({**model.state(), **counts})
+
+
 def test_a_first_step_of_1_on_documents_without_words_leaves_a_state(kind):
     model = kinds.load(kind).create(3, 40, 500, {"tau0": 0, "kappa": 0.5})
     model.learn(Minibatch([0, 0, 0], [], []))
