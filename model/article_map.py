@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,24 +176,18 @@ def _rounded(nodes: int) -> int:
     return int(fft.next_fast_len(in_steps, real=True))
 
 
-_kernels: dict[tuple[int, int], NDArray[np.complex128]] = {}  # of the last shape
-
-
+@lru_cache(maxsize=1)  # the mesh seldom changes its shape
 def _kernel_on(shape: tuple[int, int]) -> NDArray[np.complex128]:
     """The transform of 1 / (1 + d^2) on a mesh, sharpened by as much as B-splines blur: once where
     places are spread, once where the potential is read."""
     from scipy import fft
 
-    found = _kernels.get(shape)
-    if found is None:
-        x = fft.fftfreq(shape[0], 1 / shape[0])[:, None] * SPACING
-        y = fft.fftfreq(shape[1], 1 / shape[1]) * SPACING
-        # A B-spline of second degree is a box convolved with itself twice.
-        box = np.sinc(fft.fftfreq(shape[0]))[:, None] * np.sinc(fft.rfftfreq(shape[1]))
-        found = fft.rfft2(1 / (1 + x * x + y * y)) / box**6
-        _kernels.clear()
-        _kernels[shape] = found
-    return found
+    x = fft.fftfreq(shape[0], 1 / shape[0])[:, None] * SPACING
+    y = fft.fftfreq(shape[1], 1 / shape[1]) * SPACING
+    # A B-spline of second degree is a box convolved with itself twice.
+    box = np.sinc(fft.fftfreq(shape[0]))[:, None] * np.sinc(fft.rfftfreq(shape[1]))
+    kernel_on_mesh: NDArray[np.complex128] = fft.rfft2(1 / (1 + x * x + y * y)) / box**6
+    return kernel_on_mesh
 
 
 MARGIN = 0.01
