@@ -92,7 +92,7 @@ def _rows(
     while contents.number < table.first:
         if next(contents.lines, b"") == b"":
             break
-    lines = _Lines(contents)
+    lines = _Lines(contents, table)
     width = table.width
     while True:
         reader = csv.reader(lines.read(), delimiter=table.delimiter, strict=True)
@@ -119,8 +119,9 @@ class _Lines:
     """The lines of the present row, for `csv`; those that turn out not to belong to it can be given
     back."""
 
-    def __init__(self, contents: Contents) -> None:
+    def __init__(self, contents: Contents, table: Table) -> None:
         self._contents = contents
+        self._table = table
         self._offset = 0
         """The place before the row's first line."""
         self.taken: list[str] = []
@@ -129,10 +130,15 @@ class _Lines:
         """Whether lines were given back, so that they must be read again."""
 
     def read(self) -> Iterator[str]:
-        """The lines from the next row on."""
+        """The lines from the next row on. Raises csv.Error like `_check_width`."""
         self.taken.clear()
         self.are_given_back = False
-        return self._next_ones()
+        return self._while_narrow()
+
+    def _while_narrow(self) -> Iterator[str]:
+        for line in self._next_ones():
+            yield line
+            _check_width(self.taken, self._table)
 
     def _next_ones(self) -> Iterator[str]:
         contents = self._contents
@@ -168,6 +174,27 @@ class _Lines:
 
     def _encoded(self, begin: int) -> list[bytes]:
         return [text.encode("utf-8", "surrogateescape") for text in self.taken[begin:]]
+
+
+def _check_width(begun: Sequence[str], table: Table, *, skipinitialspace: bool = False) -> None:
+    """Raise csv.Error if a row that goes on after these lines, within a quoted cell, has too many
+    cells already. Otherwise, such a row on each line would be read to the end of the file.
+
+    Only a row of many lines is looked at, and again whenever it has twice as many.
+    """
+    n_lines = len(begun)
+    has_doubled = n_lines.bit_count() == 1
+    if not has_doubled or n_lines <= table.many_lines:
+        return
+    closed = [*begun, '"']
+    rows = csv.reader(
+        closed,
+        delimiter=table.delimiter,
+        strict=True,
+        skipinitialspace=skipinitialspace,
+    )
+    if len(next(rows)) > table.width:
+        raise csv.Error("more cells than the table has columns")
 
 
 def _mended(lines: _Lines, table: Table, read: list[str] | Exception) -> _Found:
@@ -259,13 +286,14 @@ def _read_as(
     """The row according to `csv` after a change of its lines; None if that has not the right number
     of cells, or hides rows."""
     before = len(lines.taken)
-    used = 0
+    used: list[str] = []
 
     def changed() -> Iterator[str]:
-        nonlocal used
-        while used < len(lines.taken) or lines.more():
-            used += 1
-            yield change(lines.taken[used - 1])
+        while len(used) < len(lines.taken) or lines.more():
+            _check_width(used, table, skipinitialspace=skipinitialspace)
+            line = change(lines.taken[len(used)])
+            used.append(line)
+            yield line
 
     rows = csv.reader(
         changed(),
@@ -277,8 +305,9 @@ def _read_as(
         row = next(rows, [])
     except csv.Error:
         row = []
-    if len(row) == table.width and not table.hides_rows(row, lines.taken[1:used], is_odd=False):
-        lines.keep(used)
+    further = lines.taken[1 : len(used)]
+    if len(row) == table.width and not table.hides_rows(row, further, is_odd=False):
+        lines.keep(len(used))
         return row
     lines.keep(before)
     return None

@@ -13,6 +13,7 @@ from tests.crawler.dumps import write
 from tests.crawler.text_files import PACKERS, jsonl, read, read_pages, texts_of
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.page import Page
+from wikitopics.crawler.texts.contents import Contents
 from wikitopics.crawler.texts.documents import TextFiles
 
 STRAY = "a quotation mark that is not closed, or not doubled"
@@ -130,6 +131,24 @@ def test_rows_between_a_stray_mark_and_one_that_seems_to_close_it_are_rows(tmp_p
     many[20] = '"stray'
     many[150] = 'five inches 5"'
     assert texts_alone(write(tmp_path / "c.csv", "\n".join(["text", *many]))) == many
+
+
+@pytest.mark.parametrize(("header", "line"), [("text,more", '5","'), ("text,more,label", '5", "')])
+def test_rows_that_each_seem_to_go_on_to_the_end_are_not_each_read_to_the_end(
+    tmp_path, monkeypatch, header, line
+):
+    """On every line, a mark closes the cell of the line before, and another one begins a cell."""
+    given_back = []
+    put_back = Contents.put_back
+
+    def counted(contents, lines):
+        given_back.append(len(lines))
+        put_back(contents, lines)
+
+    monkeypatch.setattr(Contents, "put_back", counted)
+    path = write(tmp_path / "a.csv", f"{header}\n" + f"{line}\n" * 500)
+    assert texts_alone(path)[:400] == ['5"'] * 400
+    assert max(given_back) < 100
 
 
 PROSE = "a line of prose, with a comma"
