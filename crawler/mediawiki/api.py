@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping
 
-from wikitopics.crawler.errors import TransientError
+from wikitopics.crawler.errors import CrawlerError, TransientError
 from wikitopics.crawler.mediawiki.batch_size import BatchSizer
 from wikitopics.crawler.mediawiki.crawl_pass import CrawlPass, generator
 from wikitopics.crawler.mediawiki.gathering import Gathering
@@ -80,9 +80,13 @@ class ApiSource:
         """Fetch the texts of a batch by id, since one of them never arrives; returns the answer
         that lists the batch without texts, and so says how to go on after it.
 
-        Raises `TransientError` if the texts are too large in total.
+        Raises `TransientError` if the texts are too large in total, and CrawlerError if that answer
+        is not complete.
         """
         continuation = stuck.continuation or {}
         await self.wiki.fill_in(gathering, continuation)
         cursor = {key: value for key, value in continuation.items() if key.startswith("grn")}
-        return await self.wiki.ask({**generator(pages), **cursor}, crawl.read)
+        answer = await self.wiki.ask({**generator(pages), **cursor}, crawl.read)
+        if not answer.complete:
+            raise CrawlerError("the wiki's list of articles goes in circles")
+        return answer

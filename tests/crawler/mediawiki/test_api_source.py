@@ -257,6 +257,19 @@ async def test_texts_that_are_too_large_in_total_while_one_never_comes(wiki, act
     assert opened.activity.errors == []
 
 
+async def test_a_list_without_texts_that_is_never_complete_is_no_end_of_the_lap(
+    wiki, acts, crawled
+):
+    listed = [wiki.entry(page, page["pageid"] == 1) for page in wiki.pages[:3]]
+    here = {"rvcontinue": "2|102", "continue": "||"}
+    go_on = {**here, "grncontinue": "0.05|0.05|1|0"}
+    stuck = acts.json({"continue": go_on, "query": {"pages": listed}})
+    third = acts.json({"batchcomplete": True, "query": {"pages": [wiki.entry(wiki.pages[2])]}})
+    endless = acts.json({"continue": here, "query": {"pages": listed}})
+    with pytest.raises(CrawlerError, match="goes in circles"):
+        await crawled(stuck, stuck, third, endless)
+
+
 async def test_pages_that_are_no_articles(acts, crawled):
     big = (1 << 62) + 1
     entries = [
