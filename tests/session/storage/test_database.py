@@ -196,7 +196,7 @@ other = threading.Thread(target=lambda: found_by_other.append(import_pandas()))
 other.start()
 other.join()
 
-def Database(connection):
+def Database(connection, *, execute_plugins):
     return here, *found_by_other
 """
 
