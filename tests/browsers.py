@@ -44,10 +44,12 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 @pytest.fixture
-def browser(chromium: Any) -> Any:
-    """The browser, with nothing in its log of what another test has shown in it."""
+def browser(chromium: Any) -> Iterator[Any]:
+    """The browser, with nothing in its log of what another test has shown in it. It shows nothing
+    afterwards: a page that moves would be drawn until the next one comes."""
     chromium.get_log("browser")
-    return chromium
+    yield chromium
+    chromium.get("about:blank")
 
 
 def show(browser: Any, folder: Path, text: str, width: int, features: Mapping[str, str]) -> None:
