@@ -6,23 +6,12 @@ import pytest
 
 from tests.crawler.dump_server import served
 from tests.crawler.dumps import english_links, german, head_of, multistream
+from tests.session.training.own_texts import WORDS
 from tests.wikitopics.polyglot import SUBJECTS
 from wikitopics.crawler.dumps.kinds import DUMP, Dump
 from wikitopics.crawler.file_source import page_hash
 from wikitopics.crawler.source import Asked
 from wikitopics.session.training.vocabulary_texts import file_documents
-
-WORDS = [
-    "river",
-    "mountain",
-    "church",
-    "football",
-    "election",
-    "theorem",
-    "village",
-    "painter",
-    "engine",
-]
 
 
 def dump(articles, streams=1):
