@@ -1,5 +1,5 @@
-"""Film the replay of a session for the top of the README: topics as they take shape, then when each
-emerged.
+"""Film the replay of a session for the top of the README: topics as they take shape, then the map
+of articles as it grows.
 
     python docs/pictures/film.py [SESSION.db [OUT.svg]]     (default: replay.svg beside this file)
 
@@ -19,7 +19,7 @@ from textual.pilot import Pilot
 
 from wikitopics.tui.app import Wikitopics
 from wikitopics.tui.host import Ending
-from wikitopics.tui.views.atlas import FRAMES, TopicAtlas
+from wikitopics.tui.views.sky_map import SkyMap
 
 SIZE = (110, 32)
 """Columns and lines: readable where a README is shown."""
@@ -27,16 +27,16 @@ POINTS = 52
 """How many points of the replay are shown on the dashboard, at the most."""
 POINT_SECONDS = 0.15
 """How long each of them is shown."""
-BIRTHS = 20
-"""How many pictures show the births of topics on the atlas."""
-BIRTH_SECONDS = 0.16
+MAPS = 24
+"""How many points of the replay are shown on the map of articles, at the most."""
+MAP_SECONDS = 0.18
 """How long each of them is shown."""
 FIRST_SECONDS = 1.2
 """How long the dashboard is shown before it moves."""
 LAST_SECONDS = 1.4
 """How long it is shown when it has moved."""
 END_SECONDS = 3.2
-"""How long the whole atlas is shown at the end."""
+"""How long the whole map is shown at the end."""
 DRAWN = 0.4
 """Seconds without a change after which a screen has been drawn completely."""
 
@@ -76,56 +76,48 @@ async def still(app: Wikitopics, pilot: Pilot[Ending]) -> str:
             return now
 
 
-async def played(app: Wikitopics, pilot: Pilot[Ending]) -> list[Picture]:
-    """The replay from beginning to end, on the dashboard."""
+async def played(app: Wikitopics, pilot: Pilot[Ending], most: int, seconds: float) -> list[Picture]:
+    """The replay from beginning to end, in the view that is open.
+
+    most: the maximum number of pictures; seconds: how long each is shown
+    """
     replay = app.watched.replay
     if replay is None:
         sys.exit(f"{app.path}: no topics have been kept yet, so there is nothing to replay")
     pictures = []
-    for place in places(len(replay.points), POINTS):
+    for place in places(len(replay.points), most):
         replay.index = place
         replay.playing = replay.articles < replay.points[-1]
-        pictures.append(Picture(await drawn(app, pilot), POINT_SECONDS))
+        pictures.append(Picture(await drawn(app, pilot), seconds))
     return pictures
 
 
-async def born(app: Wikitopics, pilot: Pilot[Ending]) -> list[Picture]:
-    """The births of topics on the atlas, and then the whole atlas."""
-    atlas = app.main.view.query_one(TopicAtlas)
-    if not atlas.display:
-        await pilot.press("v")
-    while atlas.sheet is None:
+async def open_map(app: Wikitopics, pilot: Pilot[Ending]) -> None:
+    """Open the map of articles; returns once it has been read."""
+    await pilot.press("7")
+    sky_map = app.main.view.query_one(SkyMap)
+    while sky_map.sky is None:
+        if sky_map.lack:
+            sys.exit(f"{app.path}: {sky_map.lack}")
         await pilot.pause(DRAWN)
-    await pilot.press("r")
-    await pilot.pause(1.0)
-    pictures = []
-    for _ in range(BIRTHS):
-        pictures.append(Picture(await still(app, pilot), BIRTH_SECONDS))
-        for _ in range(FRAMES // BIRTHS):
-            atlas.next_frame()
-    pictures.append(Picture(await still(app, pilot), END_SECONDS))
-    return pictures
 
 
 async def film(session: Path) -> str:
     """A session's replay as an SVG that moves."""
     app = opened(session)
     # no frame passes by itself while pictures are taken
-    with (
-        mock.patch("wikitopics.tui.app.FRAME_SECONDS", 3600.0),
-        mock.patch("wikitopics.tui.views.atlas.FRAME_SECONDS", 3600.0),
-    ):
+    with mock.patch("wikitopics.tui.app.FRAME_SECONDS", 3600.0):
         async with app.run_test(size=SIZE) as pilot:
             while app.latest is None:
                 await pilot.pause(0.1)
             await app.action_replay()
-            dashboard = await played(app, pilot)
-            await app.action_replay()
-            await pilot.press("7")
-            topics = await born(app, pilot)
+            dashboard = await played(app, pilot, POINTS, POINT_SECONDS)
+            await open_map(app, pilot)
+            maps = await played(app, pilot, MAPS, MAP_SECONDS)
     dashboard[0] = Picture(dashboard[0].svg, FIRST_SECONDS)
     dashboard[-1] = Picture(dashboard[-1].svg, LAST_SECONDS)
-    pictures = [*dashboard, *topics]
+    maps[-1] = Picture(maps[-1].svg, END_SECONDS)
+    pictures = [*dashboard, *maps]
     return flipbook(pictures, still=len(pictures) - 1)
 
 
