@@ -1,5 +1,5 @@
-"""A small session of every kind of model, in a process of its own: the kernels that it compiles are
-kept for all tests."""
+"""What is compiled once for all workers: kernels, by a small session of every kind of model, and the
+files of tests. Each in a process of its own."""
 
 import json
 import os
@@ -9,27 +9,36 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.corpora import letters
 from wikitopics.compiled import nothing_kept
 
 MODELS = ("lda", "lda:name=learns,alpha=learn,eta=learn", "scvb0", "hdp")
 
 
 def compile_once() -> None:
-    """Train such a session if no kernels are kept, as after an installation."""
+    """Train such a session, and collect all tests, if no kernels are kept, as after an
+    installation."""
     if not nothing_kept():
         return
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(
+        kernels = subprocess.Popen(
             [sys.executable, "-m", __name__, folder],
             env={**os.environ, "WIKITOPICS_HOME": folder},
             stdout=subprocess.DEVNULL,
-            check=True,
         )
+        # pytest rewrites the asserts of what it collects, and keeps the compiled file.
+        collected = subprocess.run(
+            [sys.executable, "-m", "pytest", "--collect-only", "-n", "0"],
+            stdout=subprocess.DEVNULL,
+            check=False,
+        )
+        compiled = kernels.wait()
+    assert (collected.returncode, compiled) == (0, 0), "no kernels, or no tests: see above"
 
 
 def main() -> None:
     """Train it in this folder."""
+    # Here, so that pytest, which imports this file early, can still rewrite that one's asserts.
+    from tests.corpora import letters
     from wikitopics.cli import run
 
     folder = Path(sys.argv[1])
