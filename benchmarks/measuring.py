@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 
 from benchmarks.data import Corpus, split
 from benchmarks.harness import Experiment, Figures, Points
-from wikitopics.model import CompletionSet, Minibatch, OnlineLDA
+from wikitopics.model import CompletionSet, Minibatch, OnlineLDA, OnlineModel
 from wikitopics.model.coherence import Occurrences, npmi_of_words
 from wikitopics.model.online import IN_USE, top_words
 from wikitopics.model.relevance import by_relevance
 from wikitopics.session.records import SNAPSHOT_WORDS
+from wikitopics.session.training.defaults import default_batch_size
+from wikitopics.session.training.schedule import minibatch_size
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -83,6 +85,30 @@ def growing(documents: Minibatch, largest: int) -> Iterator[Minibatch]:
         start = stop
 
 
+def readings(
+    model: OnlineModel, documents: Minibatch, passes: int, seed: int
+) -> Iterator[Minibatch]:
+    """The minibatches of several passes, as a session gives them to this model: it is told whether
+    they are new and how often they will still be read."""
+    D = documents.D
+    random = np.random.default_rng(seed)
+    orders = [np.arange(D)]
+    for _ in range(passes - 1):
+        orders.append(random.permutation(D))
+    order = np.concatenate(orders)
+    largest = model.default_batch_size
+    if passes > 1:
+        largest = default_batch_size(largest, D)
+    start = 0
+    while start < len(order):
+        is_new = start < D
+        model.passes_left = None if is_new else passes - start / D
+        model.rereads_later = is_new and passes > 1
+        stop = start + minibatch_size(start, largest)
+        yield documents.take(order[start:stop])
+        start = stop
+
+
 def cycled(documents: Minibatch, size: int, total: int) -> Iterator[Minibatch]:
     """Minibatches of the documents, over and over, until this many have been learnt."""
     seen = 0
@@ -128,6 +154,16 @@ def learn_all(model: Any, batches: Iterator[Minibatch]) -> Any:
     for batch in batches:
         model.learn(batch)
     return model
+
+
+def learning_seconds(model: Any, batches: Iterator[Minibatch]) -> float:
+    """The CPU seconds in which the model learns these minibatches, without those of making them."""
+    seconds = 0.0
+    for batch in batches:
+        begun = cpu_seconds()
+        model.learn(batch)
+        seconds += cpu_seconds() - begun
+    return seconds
 
 
 def compile_kernels(model: Any) -> None:

@@ -9,6 +9,7 @@ from benchmarks import __main__ as command
 from benchmarks import data, harness, pages
 from benchmarks.experiments import peers
 from benchmarks.harness import ROOT, Experiment, chosen, load, names
+from wikitopics.model import Minibatch
 
 DUMP = ROOT / "tests/session/storage/releases/wiki.xml.bz2"
 RUN = {"commit": "abc1234", "date": "2026-11-22", "load": 0.1}
@@ -111,6 +112,33 @@ def test_a_program_goes_on_until_its_score_has_settled(monkeypatch) -> None:
     sweeps = (peers.Moment(1.0, np.ones((1, 1)), passes=n) for n in (100, 200, 300, 400))
     program = peers.Program("Gibbs sampling", lambda *_: sweeps, again=True)
     assert peers.measured(program, "long", 0)["passes"] == 300
+
+
+def test_models_know_before_each_pass_how_many_follow(monkeypatch) -> None:
+    D = 128
+    documents = Minibatch(np.arange(D + 1), np.zeros(D, np.int32), np.ones(D, np.int32))
+    told = []
+
+    class Told:
+        default_batch_size = 64
+        passes_left = None
+        rereads_later = False
+
+        def learn(self, batch):
+            told.append((self.passes_left, self.rereads_later))
+
+        def topics(self):
+            return np.ones((1, 1))
+
+    monkeypatch.setattr(peers, "PASSES", (1, 2))
+    monkeypatch.setattr(peers, "compile_kernels", lambda _: None)
+    monkeypatch.setattr(peers, "words", lambda _: 1)
+    monkeypatch.setattr(peers, "train", lambda _: documents)
+    moments = list(peers.ours_again(lambda *_, **__: Told(), "long", seed=0))
+    assert [moment.passes for moment in moments] == [1, 2]
+    one_pass = [(None, False), (None, False)]
+    two_passes = [(None, True), (None, True), (1.0, False), (0.5, False)]
+    assert told == one_pass + two_passes
 
 
 def test_a_score_is_the_mean_of_the_seeds_beside_how_far_they_lie_apart() -> None:

@@ -23,11 +23,18 @@ from numpy.typing import NDArray
 from benchmarks import peers
 from benchmarks.collections import SOURCES, Collection, collection
 from benchmarks.harness import Experiment, Figures, Points, table
-from benchmarks.measuring import best_score, compile_kernels, cpu_seconds, quality
-from wikitopics.model import CompletionSet, Minibatch, OnlineModel, kinds
+from benchmarks.measuring import (
+    best_score,
+    compile_kernels,
+    cpu_seconds,
+    learn_all,
+    learning_seconds,
+    quality,
+    readings,
+)
+from wikitopics.model import CompletionSet, kinds
 from wikitopics.session.settings import default_topics
-from wikitopics.session.training.defaults import default_batch_size, default_passes
-from wikitopics.session.training.schedule import minibatch_size
+from wikitopics.session.training.defaults import default_passes
 
 EXPERIMENT = Experiment(
     "small",
@@ -46,32 +53,8 @@ def ours(kind: str, of: Collection, seed: int) -> Topics:
     documents = of.documents
     model = cls.create(default_topics(cls, documents.D), of.n_words, documents.D, seed=seed)
     passes = default_passes(documents.D)
-    for batch in readings(model, documents, passes, seed):
-        model.learn(batch)
+    learn_all(model, readings(model, documents, passes, seed))
     return model.topics(), model.topic_shares()
-
-
-def readings(
-    model: OnlineModel, documents: Minibatch, passes: int, seed: int
-) -> Iterator[Minibatch]:
-    """The minibatches of several passes, as a session gives them to this model."""
-    D = documents.D
-    random = np.random.default_rng(seed)
-    orders = [np.arange(D)]
-    for _ in range(passes - 1):
-        orders.append(random.permutation(D))
-    order = np.concatenate(orders)
-    largest = model.default_batch_size
-    if passes > 1:
-        largest = default_batch_size(largest, D)
-    start = 0
-    while start < len(order):
-        is_new = start < D
-        model.passes_left = None if is_new else passes - start / D
-        model.rereads_later = is_new and passes > 1
-        stop = start + minibatch_size(start, largest)
-        yield documents.take(order[start:stop])
-        start = stop
 
 
 def gensim(passes: int, eta: float | str, alpha: str, of: Collection, seed: int) -> Topics:
@@ -238,11 +221,7 @@ def ours_again(kind: str, of: Collection, passes: int) -> Reading:
     cls = kinds.load(kind)
     D = of.documents.D
     model = cls.create(default_topics(cls, D), of.n_words, D)
-    seconds = 0.0
-    for batch in readings(model, of.documents, passes, seed=0):
-        begun = cpu_seconds()
-        model.learn(batch)
-        seconds += cpu_seconds() - begun
+    seconds = learning_seconds(model, readings(model, of.documents, passes, seed=0))
     return reading((model.topics(), model.topic_shares()), of, passes, seconds)
 
 
