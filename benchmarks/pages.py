@@ -3,50 +3,81 @@ marks.
 
     | a title searched for | 76<!--screen.search.few_milliseconds:.0f--> ms |
 
-A mark names experiment, point and figure (and parts of a figure after further dots), and gives the
-format of the number before it as in Python; so do the keys of the list. A table that an experiment
-writes stands between `<!--table EXPERIMENT.NAME-->` and `<!--/table-->`.
+A mark names experiment, point and figure, and after further dots parts of a figure (those of a list
+by number, from 0). `/1e3` divides the figure. What follows the colon is the format of the number
+before the mark, as in Python. The keys of the list are alike. A table that an experiment writes
+stands between `<!--table EXPERIMENT.NAME-->` and `<!--/table-->`.
 """
 
 import importlib.util
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks.harness import ROOT, figures, load
 
-ONE_PASS = (
-    "peers.full_seeds.our_hdp.log_likelihood:.2f",
-    "peers.full_seeds.our_lda.log_likelihood:.2f",
-    "peers.full_sklearn.log_likelihood:.2f",
-)
+SKLEARN_IN_ONE_PASS = "peers.full_sklearn.log_likelihood:.2f"
+LDA_IN_ONE_PASS = "peers.full_seeds.our_lda.log_likelihood:.2f"
 GIBBS_AND_SCVB0 = (
     "peers.long_gibbs_lda.log_likelihood:.2f",
     "peers.long_seeds.our_scvb0.log_likelihood:.2f",
 )
 THEIR_SECONDS = "peers.long_gibbs_lda.seconds:.0f", "peers.long_seeds.our_scvb0.seconds:.1f"
-TEN_PASSES = (
-    "peers.long_our_scvb0_again.log_likelihood:.2f",
-    "peers.long_our_scvb0_again.seconds:.0f",
-)
 SENTENCES: Mapping[str, Sequence[tuple[str, ...]]] = {
     "README.md": (
+        ("{} million texts in Parquet files,", "ready_texts.lda.documents/1e6:.1f"),
         (
-            "at {} to {} nats per word, one of scikit-learn's LDA at {}.",
-            *ONE_PASS,
+            "in {} minutes on two cores, in {} GB of memory.",
+            "ready_texts.lda.minutes:.0f",
+            "ready_texts.lda.together_mb/1e3:.1f",
         ),
         (
-            "{} against {} for SCVB0, in {} CPU seconds instead of {} (ten passes: {} in {}).",
-            *GIBBS_AND_SCVB0,
-            *THEIR_SECONDS,
-            *TEN_PASSES,
+            "takes online LDA {} CPU seconds and scikit-learn's {}; ours then predicts held-out "
+            "words better ({} against {} nats per word).",
+            "peers.full_our_lda.seconds:.1f",
+            "peers.full_sklearn.seconds:.0f",
+            LDA_IN_ONE_PASS,
+            SKLEARN_IN_ONE_PASS,
         ),
-        ("Online LDA is {} times as fast as scikit-learn's.", "speed.lda_sklearn_full.times:.0f"),
+        (
+            "full-length articles at {} nats per word in {} CPU seconds, SCVB0 at {} in {}.",
+            "peers.full_gibbs_lda.log_likelihood:.2f",
+            "peers.full_gibbs_lda.seconds:.0f",
+            "peers.full_our_scvb0_again.log_likelihood:.2f",
+            "peers.full_our_scvb0_again.seconds:.0f",
+        ),
+        (
+            "at an NMI of {}, Gibbs sampling's at {}, FASTopic's at {} in {} CPU seconds instead "
+            "of {}.",
+            "today.m10_our_lda.nmi:.2f",
+            "today.m10_tomotopy.nmi:.2f",
+            "today.m10_fastopic.nmi:.2f",
+            "today.m10_fastopic.seconds:.0f",
+            "today.m10_our_lda.seconds:.1f",
+        ),
+        (
+            "{} or {} CPU seconds per thousand texts,",
+            "today.articles_bertopic.seconds/10:.0f",
+            "today.articles_fastopic.seconds/10:.0f",
+        ),
+        (
+            "(NPMI {} against our {})",
+            "today.bbc_nmf.npmi:.2f",
+            "today.bbc_our_lda.npmi:.2f",
+        ),
+        (
+            "{} % came back in another run on the same articles, {} % of those that none had.",
+            "replicas.full_lda.reliability.3.2/0.01:.0f",
+            "replicas.full_lda.reliability.0.2/0.01:.0f",
+        ),
     ),
     "docs/figures.md": (
         (
             "at {} to {} nats per word, one of scikit-learn's LDA at {} and one of gensim's at {}.",
-            *ONE_PASS,
+            "peers.full_seeds.our_hdp.log_likelihood:.2f",
+            LDA_IN_ONE_PASS,
+            SKLEARN_IN_ONE_PASS,
             "peers.full_gensim.log_likelihood:.2f",
         ),
         (
@@ -62,7 +93,8 @@ SENTENCES: Mapping[str, Sequence[tuple[str, ...]]] = {
         ),
         (
             "Ten passes of SCVB0 reach {} in {} CPU seconds, fifty of the HDP {} in {}.",
-            *TEN_PASSES,
+            "peers.long_our_scvb0_again.log_likelihood:.2f",
+            "peers.long_our_scvb0_again.seconds:.0f",
             "peers.long_our_hdp_again.log_likelihood:.2f",
             "peers.long_our_hdp_again.seconds:.0f",
         ),
@@ -96,6 +128,16 @@ SENTENCES: Mapping[str, Sequence[tuple[str, ...]]] = {
             "peers.short_gensim_hdp.distinct:.2f",
         ),
     ),
+    "docs/topics.md": (
+        (
+            "{} % came back in an independent run on the same articles of Wikipedia, and {} % on "
+            "others; of those that none has, {} % and {} %",
+            "replicas.full_lda.reliability.3.2/0.01:.0f",
+            "replicas.full_lda.reliability.3.3/0.01:.0f",
+            "replicas.full_lda.reliability.0.2/0.01:.0f",
+            "replicas.full_lda.reliability.0.3/0.01:.0f",
+        ),
+    ),
     "docs/decisions/0048-words-shown.md": (
         (
             "for {} % of articles by relevance, for {} % by probability alone and for {} % by lift "
@@ -119,7 +161,7 @@ SENTENCES: Mapping[str, Sequence[tuple[str, ...]]] = {
 figures."""
 PICTURES = ROOT / "docs" / "pictures"
 NUMBER = r"[-+]?\d[\d,]*(?:\.\d+)?"
-MARK = re.compile(rf"({NUMBER})?<!--([a-z]\w*(?:\.[\w-]+)+:[^ >]*)-->")
+MARK = re.compile(rf"({NUMBER})?<!--([a-z]\w*(?:\.[\w-]+)+(?:/[\d.e]+)?:[^ >]*)-->")
 """A number, if there is one yet, and the mark behind it, such as <!--screen.draw.ms:.1f-->."""
 TABLE = re.compile(r"(<!--table (\w+)\.(\w+)-->\n).*?(<!--/table-->)", re.DOTALL)
 
@@ -127,14 +169,19 @@ TABLE = re.compile(r"(<!--table (\w+)\.(\w+)-->\n).*?(<!--/table-->)", re.DOTALL
 def measured(figure: str) -> str:
     """The figure of a mark, in its format. Raises KeyError."""
     key, _, form = figure.partition(":")
-    experiment, point, *names = key.split(".")
-    found = figures(experiment)[point]
+    path, _, unit = key.partition("/")
+    experiment, point, *names = path.split(".")
+    found: Any = figures(experiment)[point]
     for name in names:
+        if isinstance(found, list):
+            found = {str(number): part for number, part in enumerate(found)}
         if not isinstance(found, dict):
             raise KeyError(key)
         found = found[name]
     if not isinstance(found, int | float):
         raise KeyError(key)
+    if unit:
+        found /= float(unit)
     return format(found, form)
 
 

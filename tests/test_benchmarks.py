@@ -53,8 +53,22 @@ def test_a_figure_is_written_before_its_mark(results) -> None:
     assert pages.filled(written) == written
 
 
+def test_a_figure_may_have_a_unit_and_be_in_a_list(results) -> None:
+    page = "| <!--screen.draw.by_size.bytes/1e3:.1f--> kB | <!--screen.draw.curve.1/0.01:.0f--> % |"
+    assert pages.MARK.sub("", pages.filled(page)) == "|  kB |  % |"
+    assert pages.filled(page).startswith("| 12.3<!--")
+    assert "| 200<!--" in pages.filled(page)
+
+
 @pytest.mark.parametrize(
-    "key", ["screen.draw.seconds", "screen.keys.ms", "else.draw.ms", "screen.draw.curve"]
+    "key",
+    [
+        "screen.draw.seconds",
+        "screen.keys.ms",
+        "else.draw.ms",
+        "screen.draw.curve",
+        "screen.draw.curve.2",
+    ],
 )
 def test_a_mark_without_a_figure_is_an_error(results, key) -> None:
     with pytest.raises(KeyError):
