@@ -92,9 +92,11 @@ SENTENCES: Mapping[str, Sequence[tuple[str, ...]]] = {
             *THEIR_SECONDS,
         ),
         (
-            "Ten passes of SCVB0 reach {} in {} CPU seconds, fifty of the HDP {} in {}.",
+            "In {} passes, SCVB0 reaches {} in {} CPU seconds; in {}, the HDP {} in {}.",
+            "peers.long_our_scvb0_again.passes:.0f",
             "peers.long_our_scvb0_again.log_likelihood:.2f",
             "peers.long_our_scvb0_again.seconds:.0f",
+            "peers.long_our_hdp_again.passes:.0f",
             "peers.long_our_hdp_again.log_likelihood:.2f",
             "peers.long_our_hdp_again.seconds:.0f",
         ),
