@@ -51,6 +51,9 @@ LEFT_OUT = {"PYTHONDONTWRITEBYTECODE", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"}
 """Variables of the environment. With the first, Python would keep no compiled sources, and every
 start of the program would be a first one. With the others, OpenBLAS may run slower kernels than the
 processor allows."""
+SET = {"OPENBLAS_NUM_THREADS": "1"}
+"""Those that every point has, as the program has them: of several threads of OpenBLAS, those that
+have nothing to do wait busily, which would count as CPU seconds."""
 UNAVAILABLE = 3
 """Exit code of a point that cannot be measured here."""
 
@@ -113,7 +116,8 @@ def measure(experiment: Experiment, name: str, folder: Path) -> bool | None:
     cpu_before = cpu_seconds()
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         command = [sys.executable, "-m", "benchmarks", "--point", key, file.name]
-        environment = {name: value for name, value in os.environ.items() if name not in LEFT_OUT}
+        kept = {name: value for name, value in os.environ.items() if name not in LEFT_OUT}
+        environment = kept | SET
         code = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
         if code == UNAVAILABLE:
             return None

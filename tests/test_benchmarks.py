@@ -1,6 +1,7 @@
 """The figures in README and docs are those that were measured."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -222,6 +223,22 @@ def test_a_dump_without_corpora_leaves_those_there_are(
     assert ended.value.code == code
     assert nothing_made.read_bytes() == b"as before"
     assert "Traceback" not in capfd.readouterr().err
+
+
+def test_points_have_one_thread_of_blas_whoever_measures_them(monkeypatch, tmp_path) -> None:
+    environments = []
+
+    def not_run(*_, env, **__):
+        environments.append(env)
+        return SimpleNamespace(returncode=command.UNAVAILABLE)
+
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
+    monkeypatch.setattr(command, "provenance", lambda _: {})
+    monkeypatch.setattr(command.subprocess, "run", not_run)
+    trial = Experiment("trial", "a trial")
+    trial.add("weigh", dict)
+    assert command.measure(trial, "weigh", tmp_path) is None
+    assert [env["OPENBLAS_NUM_THREADS"] for env in environments] == ["1"]
 
 
 def test_where_nothing_can_be_measured_the_exit_code_says_so(
