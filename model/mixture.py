@@ -154,7 +154,8 @@ def matched(fresh: Floats, topics: Lambda) -> NDArray[np.intp]:
     alike = np.sum([shares[words].T for words in leading], axis=0)
     _, n_fresh = fresh.shape
     of_seeds = fresh[topics.seed_words]
-    of_seeds = of_seeds / np.maximum(of_seeds.sum(axis=1, keepdims=True), TINY)
+    uses_of_seeds = of_seeds.sum(axis=1, keepdims=True)  # 0 for one that the first texts lack
+    of_seeds = of_seeds / np.maximum(uses_of_seeds, np.finfo(np.float32).tiny)
     sums = np.zeros_like(alike)
     np.add.at(sums, topics.seed_topics, of_seeds)
     sizes = np.bincount(topics.seed_topics, minlength=len(alike))

@@ -209,3 +209,12 @@ def test_a_seeded_topic_is_replaced_by_the_fresh_one_that_has_its_seeds():
     fresh[[4, 5], 1] = 1.0
     fresh[[0, 1], 2] = 1.0
     assert mixture.matched(fresh, topics).tolist() == [2, 0, 1]
+
+
+@pytest.mark.filterwarnings("error")
+def test_seeds_may_be_words_that_the_first_texts_lack(kind):
+    batch, _ = planted(300, n_words=40, length=5, alpha=0.01)
+    model = kinds.load(kind).create(4, 50, 300)
+    model.seed([np.array([0, 45]), np.array([49])])
+    model.learn(batch)
+    assert np.isfinite(model.topics()).all()
