@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import mixture
+from wikitopics.model.first_documents import FirstDocuments
 from wikitopics.model.lambda_ import Statistics
 from wikitopics.model.lambda_model import LambdaModel
 from wikitopics.model.minibatch import Floats, Minibatch, Vector, Words, sound
@@ -90,24 +91,28 @@ class DirichletAllocation(LambdaModel):
         first minibatch of documents that are read again, before its own step. Raises ValueError for
         a word id out of range, before any change.
         """
-        before = self._seen
         self.started_over_from = 0
+        sound(batch).check_words(self.n_words)
+        if batch.D == 0:
+            return self.infer(batch)
+        before = self._seen
         rereads = self.passes_left is not None
-        if rereads and self._first is not None and self._may_start_over(batch, before):
-            sound(batch).check_words(self.n_words)
-            self._start_over(self._first)
+        if rereads and self._first is not None and self._may_start_over(before):
+            self._start_over(self._first.joined())
             return self._step(batch)
         theta = self._step(batch)
-        if not self._may_start_over(batch, before):
+        if not self._may_start_over(before):
+            # Until then, topics may start from a mixture of them, once texts are short again.
+            if self._seen >= mixture.enough(self.n_documents):
+                self._first = None
             return theta
-        first = Minibatch.concatenate([self._first or batch[:0], batch])
+        first = self._keep_first(batch)
         if self._never_starts_over(first, before):
             self._first = None
             return theta
         if first.D < ROTATED_TEXTS or self._amount < self._amount_to_start_over():
-            self._first = first
             return theta
-        self._start_over(first)
+        self._start_over(first.joined())
         return self.infer(batch) if self.started_over_from else theta
 
     @property
@@ -118,7 +123,7 @@ class DirichletAllocation(LambdaModel):
     def _step(self, batch: Minibatch) -> NDArray[np.float32]:
         """`learn`, as long as topics do not start over."""
 
-    def _may_start_over(self, batch: Minibatch, before: int) -> bool:
+    def _may_start_over(self, before: int) -> bool:
         """Whether topics start over from the first documents, and the documents before this
         minibatch are those kept for it: no longer once topics have started over, or once a mixture
         has taken the first texts.
@@ -126,17 +131,17 @@ class DirichletAllocation(LambdaModel):
         before: the number of documents seen before the minibatch
         """
         n_kept = self._first.D if self._first else 0
-        starts_over = batch.D > 0 and self.recipe.rotated_documents > 0 and self._can_rotate()
+        starts_over = self.recipe.rotated_documents > 0 and self._can_rotate()
         return starts_over and before == n_kept
 
-    def _never_starts_over(self, first: Minibatch, before: int) -> bool:
+    def _never_starts_over(self, first: FirstDocuments, before: int) -> bool:
         """Whether these first documents take too much memory, or there will not be enough of them
         in time.
 
         before: as in `_may_start_over`
         """
         latest = 1.0 if self.rereads_later else LATEST_START  # as a share of the corpus
-        if before > latest * self.n_documents or len(first.word_ids) > MOST_FIRST_WORDS:
+        if before > latest * self.n_documents or first.N > MOST_FIRST_WORDS:
             return True
         in_all = self.recipe.corpus(self.n_documents, self._seen, self._amount)
         return first.D >= ROTATED_TEXTS and self._amount_to_start_over() > latest * in_all
@@ -235,8 +240,8 @@ class DirichletAllocation(LambdaModel):
     ) -> None:
         """If texts are short, start the topics from a mixture learnt from the first texts.
 
-        The first texts are those kept so far and those of this minibatch. The topics start over
-        whenever there are many more texts.
+        The first texts are those kept so far and those of this minibatch, which is kept, too. The
+        topics start over whenever there are many more texts.
 
         before: the number of texts seen before this minibatch
         largest_share: the weight of the mixture's topics; the rest is that of the topics so far
@@ -245,26 +250,24 @@ class DirichletAllocation(LambdaModel):
         enough = mixture.enough(self.n_documents)
         if not largest_share or before >= enough:
             return
+        first = self._keep_first(batch)
+        if not mixture.is_due(before, before + batch.D, self.n_documents):
+            return
         topics = self._topics
-        earlier = self._first or batch[:0]
-        texts = Minibatch.concatenate([earlier, batch])
-        n_texts = texts.D
-        if mixture.is_due(before, before + batch.D, self.n_documents):
-            fresh = mixture.first_topics(
-                texts,
-                topics,
-                self.n_topics,
-                self._random,
-                thorough=n_texts >= enough,
-            )
-            fresh = fresh[:, mixture.matched(fresh, topics)]  # in the order of the topics
-            # Together the fresh topics get this share of the corpus's words. `hat` is lambda
-            # divided by the scale.
-            words_of_fresh = largest_share * words / topics.scale
-            fresh *= words_of_fresh / fresh.sum()
-            of_topics_so_far = (1 - largest_share) * topics.hat
-            topics.replace(np.arange(self.n_topics), fresh + of_topics_so_far)
-        self._first = texts if n_texts < enough else None
+        fresh = mixture.first_topics(
+            first.joined(),
+            topics,
+            self.n_topics,
+            self._random,
+            thorough=enough <= first.D,
+        )
+        fresh = fresh[:, mixture.matched(fresh, topics)]  # in the order of the topics
+        # Together the fresh topics get this share of the corpus's words. `hat` is lambda divided by
+        # the scale.
+        words_of_fresh = largest_share * words / topics.scale
+        fresh *= words_of_fresh / fresh.sum()
+        of_topics_so_far = (1 - largest_share) * topics.hat
+        topics.replace(np.arange(self.n_topics), fresh + of_topics_so_far)
 
     def _renew_topics(self, alpha: Vector, words: Vector, batch: Minibatch) -> None:
         """Let topics whose subjects have left the stream be born again, with a mean alpha if alpha

@@ -37,6 +37,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from wikitopics.model import mixture
 from wikitopics.model import options as check
+from wikitopics.model.first_documents import FirstDocuments
 from wikitopics.model.lambda_ import Lambda, Statistics, random_topics, topics_from
 from wikitopics.model.lambda_model import LambdaModel, precision
 from wikitopics.model.minibatch import Floats, Ids, Matrix, Minibatch, Vector, Words, sound
@@ -191,7 +192,7 @@ class OnlineHDP(LambdaModel):
         self.tolerance = TOLERANCE.value(tolerance)
         self.max_iterations = MAX_ITERATIONS.value(max_iterations)
         # What the topics start from, until there are enough documents.
-        self._first = Minibatch([0], [], [])
+        self._first = FirstDocuments()
         self._started_from = 0  # documents
         K = self.n_topics
         W = self.n_words
@@ -289,15 +290,17 @@ class OnlineHDP(LambdaModel):
         mixed = self._read_words(batch)
         # The topics start from this many documents: more if texts are short, up to as many as the
         # mixture takes.
-        enough = min(self.recipe.first_documents, self.n_documents)
-        more_for_mixture = max(0, mixture.enough(self.n_documents) - enough)
-        enough += mixed * more_for_mixture
+        fewest = min(self.recipe.first_documents, self.n_documents)
+        most = max(fewest, mixture.enough(self.n_documents))
+        enough = fewest + mixed * (most - fewest)
         if self.warm_start and self._seen < enough:
             theta = self._learn_first(batch, enough, mixed)
         else:
             theta = self._step(batch, self._amount, mixed)
         self._amount += self.recipe.amount(batch)
         self._note_step(batch.D, self.rho)
+        if self._seen >= most:
+            self._first = FirstDocuments()  # however short the texts to come, they need no others
         return theta
 
     def infer(self, batch: Minibatch) -> NDArray[np.float32]:
@@ -406,20 +409,20 @@ class OnlineHDP(LambdaModel):
         number has doubled, so that the stream may begin with small minibatches. In between, the
         steps are ordinary ones.
         """
-        earlier = self._first or batch[:0]
-        first = Minibatch.concatenate([earlier, batch])
-        n_first = first.D
-        too_few = n_first < enough
-        has_doubled = n_first >= 2 * self._started_from
+        first = self._keep_first(batch)
+        too_few = enough > first.D
+        has_doubled = 2 * self._started_from <= first.D
         if has_doubled or not too_few:
-            self._start_from(first, mixed)
+            documents = first.joined()
+            self._start_from(documents, mixed)
             passes = self.recipe.first_passes if too_few else 1
             for _ in range(passes):
-                theta_of_first = self._step(first, 0, mixed)
+                theta_of_first = self._step(documents, 0, mixed)
             theta = theta_of_first[-batch.D :]  # this minibatch comes last
         else:
             theta = self._step(batch, self._amount, mixed)
-        self._first = first if too_few else Minibatch([0], [], [])
+        if not too_few:
+            self._first = FirstDocuments()
         return theta
 
     def _start_from(self, documents: Minibatch, mixed: float = 0.0) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from wikitopics.model import mixture
+from wikitopics.model.first_documents import FirstDocuments
 from wikitopics.model.lambda_ import Lambda
 from wikitopics.model.minibatch import Floats, Ids, Indices, Minibatch, Vector, Words
 from wikitopics.model.online import OnlineModel, RelevantWords
@@ -41,7 +42,7 @@ class LambdaModel(OnlineModel):
     PAPER_RECIPE: ClassVar[WarmStart | HDPRecipe]
     """The paper's own numbers."""
 
-    parts: ClassVar = {"_topics": Lambda.of_state, "_first": Minibatch}
+    parts: ClassVar = {"_topics": Lambda.of_state, "_first": FirstDocuments}
     entries = (
         *Lambda.ENTRIES,
         Entry("warm_start", type="bool"),
@@ -86,7 +87,7 @@ class LambdaModel(OnlineModel):
         # treated as short.
         self._words_read: float | None = 0.0 if warm_start else None
         # The documents that the topics start from, until there are enough of them.
-        self._first: Minibatch | None = None
+        self._first: FirstDocuments | None = None
 
     @property
     def _apart(self) -> float:
@@ -119,6 +120,13 @@ class LambdaModel(OnlineModel):
     def _part_of_mixture(self, largest_share: float) -> float:
         """`_mixed`, if this is the largest part of a text that can be the mixture's."""
         return largest_share
+
+    def _keep_first(self, batch: Minibatch) -> FirstDocuments:
+        """Keep the documents of a minibatch as first ones; returns all that are kept."""
+        if self._first is None:
+            self._first = FirstDocuments()
+        self._first.add(batch)
+        return self._first
 
     def _read_words(self, batch: Minibatch) -> float:
         """Count the words of this minibatch as read; returns what `_largest_share` is once the

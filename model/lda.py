@@ -44,7 +44,7 @@ from numpy.typing import DTypeLike, NDArray
 from wikitopics.model.allocation import DirichletAllocation
 from wikitopics.model.lambda_ import Statistics, random_topics
 from wikitopics.model.lambda_model import precision
-from wikitopics.model.minibatch import Floats, Minibatch, Vector, Words, sound
+from wikitopics.model.minibatch import Floats, Minibatch, Vector, Words
 from wikitopics.model.online import shares_of_rows
 from wikitopics.model.options import (
     HALF_LIFE,
@@ -242,7 +242,7 @@ class OnlineLDA(DirichletAllocation):
         """See `DirichletAllocation.learn`."""
         from wikitopics.model.scvb0_e_step import ThetaPasses, proportions, word_rows
 
-        words = sound(batch).words(self.n_words)
+        words = batch.words(self.n_words)
         if batch.n_tokens == 0:
             self._seen += batch.D
             return self.infer(batch)

@@ -38,7 +38,7 @@ from numpy.typing import DTypeLike, NDArray
 from wikitopics.model.allocation import DirichletAllocation
 from wikitopics.model.lambda_ import random_topics
 from wikitopics.model.lambda_model import precision
-from wikitopics.model.minibatch import Minibatch, Vector, sound
+from wikitopics.model.minibatch import Minibatch, Vector
 from wikitopics.model.online import WORDS_A_DOCUMENT
 from wikitopics.model.options import (
     HALF_LIFE,
@@ -267,7 +267,7 @@ class SCVB0(DirichletAllocation):
             word_rows,
         )
 
-        words = sound(batch).words(self.n_words)
+        words = batch.words(self.n_words)
         tokens = batch.n_tokens
         before = self._seen
         stage, largest_share = self._begin_step(batch)
