@@ -66,8 +66,8 @@ def distances(leading: Leading) -> NDArray[np.float64]:
     return far
 
 
-def classical_scaling(far: NDArray[Any], dimensions: int = 2) -> NDArray[np.float64]:
-    """(K, dimensions) places by classical scaling, whose distances approximate ``far``.
+def classical_scaling(far: NDArray[Any]) -> NDArray[np.float64]:
+    """(K, 2) places by classical scaling, whose distances approximate ``far``.
 
     far: (K, K) symmetric distances. Torgerson 1952: the leading eigenvectors of the doubly centred
     squares, each as long as the root of its eigenvalue. The matrix is symmetric and solved as such,
@@ -77,8 +77,8 @@ def classical_scaling(far: NDArray[Any], dimensions: int = 2) -> NDArray[np.floa
     from scipy.linalg import eigh
 
     K = len(far)
-    places = np.zeros((K, dimensions))
-    n = min(dimensions, K)
+    places = np.zeros((K, 2))
+    n = min(2, K)
     if n == 0:
         return places
     squares = np.square(far, dtype=np.float64)

@@ -84,7 +84,6 @@ def land_of(
     shape: tuple[int, int],
     weights: Vector | None = None,
     aspect: float = 1.0,
-    reach: float = REACH,
     coast: float = COAST,
 ) -> Cells:
     """The land: each cell belongs to the area with the most places around it, if these are enough.
@@ -94,7 +93,7 @@ def land_of(
     from scipy.ndimage import gaussian_filter
 
     land = np.full(shape, SEA, np.int64)
-    most = np.full(shape, coast / (2 * np.pi * reach * reach / aspect))
+    most = np.full(shape, coast / (2 * np.pi * REACH * REACH / aspect))
     cells = cells_of(places, shape)
     if weights is None:
         weights = np.ones(len(places))
@@ -102,7 +101,7 @@ def land_of(
         own = areas == area
         count = np.zeros(shape)
         np.add.at(count, tuple(cells[own].T), weights[own])
-        around = gaussian_filter(count, (reach / aspect, reach), mode="constant")
+        around = gaussian_filter(count, (REACH / aspect, REACH), mode="constant")
         is_more = around > most
         land[is_more] = area
         most[is_more] = around[is_more]

@@ -43,19 +43,20 @@ from wikitopics.model.options import LARGEST_PRIOR
 
 # The loops, on minibatches.
 
+OVER_ALL_TOPICS = 6
+"""The most iterations of a document over all topics before the active ones are gathered."""
+
 
 class LDALimits(NamedTuple):
     """Limits of a document's E-step.
 
     tolerance, max_iterations: see `OnlineLDA`
     drop: see `schedules.CollapsedStart`
-    wide: the most iterations over all topics before the active topics are gathered
     """
 
     tolerance: float
     max_iterations: int
     drop: float
-    wide: int = 6
 
 
 class Documents(NamedTuple):
@@ -181,7 +182,7 @@ def e_step_kernel(
             add_lines(n, wide_line, n_dw, words, rows, expected)
         fewest_words = min(limits.drop, 0.1 * total / K)
         tolerated = limits.tolerance * total
-        iterations = min(limits.max_iterations, limits.wide)
+        iterations = min(limits.max_iterations, OVER_ALL_TOPICS)
         done, change = over_all_topics(n, rows, alpha, fewest_words, tolerated, iterations, scratch)
         active = gather(n, rows, alpha, fewest_words, scratch)
         iterations = limits.max_iterations - done

@@ -65,28 +65,26 @@ def distinctness(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
     return _quotients(owned.sum(axis=1), weights.sum(axis=1))
 
 
-def relevance(
-    leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE
-) -> NDArray[np.float64]:
+def relevance(leading: Leading, shares: NDArray[Any]) -> NDArray[np.float64]:
     """(K, n) how well each leading word represents its topic.
 
-    weight log p(w|k) + (1 - weight) log (p(w|k) / p(w)); p(w) is taken from the topics that lead
-    with the word. -inf for a word without probability.
+    `RELEVANCE` log p(w|k) + (1 - `RELEVANCE`) log (p(w|k) / p(w)); p(w) is taken from the topics
+    that lead with the word. -inf for a word without probability.
     """
     _, probabilities = leading
-    probability_factor = probabilities.astype(np.float64) ** weight
+    probability_factor = probabilities.astype(np.float64) ** RELEVANCE
     # The lift p(w|k) / p(w) is p(k|w) / share_k, and p(k|w) is the ownership. The share is left
     # out: it is the same for all words of a topic and does not change their order.
-    lift_factor = ownership(leading, shares) ** (1 - weight)
+    lift_factor = ownership(leading, shares) ** (1 - RELEVANCE)
     with np.errstate(divide="ignore"):
         relevances: NDArray[np.float64] = np.log(probability_factor * lift_factor)
     return relevances
 
 
-def by_relevance(leading: Leading, shares: NDArray[Any], weight: float = RELEVANCE) -> Leading:
+def by_relevance(leading: Leading, shares: NDArray[Any]) -> Leading:
     """The same leading words, the most relevant first; ties stay in their order."""
     ids, probabilities = leading
-    order = np.argsort(-relevance(leading, shares, weight), axis=1, kind="stable")
+    order = np.argsort(-relevance(leading, shares), axis=1, kind="stable")
     return np.take_along_axis(ids, order, axis=1), np.take_along_axis(probabilities, order, axis=1)
 
 

@@ -42,10 +42,10 @@ FILLED = 0.8
 """The least part of the map's width and height that its topics take."""
 
 
-def kept(far: Matrix, at: Matrix, k: int = NEAREST) -> float:
-    """The part of the k nearest topics by distance that are among the k nearest on the map."""
+def kept(far: Matrix, at: Matrix) -> float:
+    """The part of the nearest topics by distance that are among the nearest on the map."""
     U = len(far)
-    k = min(k, U - 1)
+    k = min(NEAREST, U - 1)
     if k < 1:
         return 1.0
     on_map = np.square(at[:, None] - at).sum(axis=-1)

@@ -89,8 +89,8 @@ def test_places_in_the_plane_are_found_again_up_to_a_turn():
 def test_distances_that_no_plane_has_give_numbers_all_the_same():
     random = np.random.default_rng(1).random((9, 9))
     far = np.triu(random, 1) + np.triu(random, 1).T  # eigenvalues of both signs
-    found = classical_scaling(far, 3)
-    assert (found.shape, found.dtype) == ((9, 3), np.float64)
+    found = classical_scaling(far)
+    assert (found.shape, found.dtype) == ((9, 2), np.float64)
     assert np.isfinite(found).all()
 
 

@@ -1,7 +1,9 @@
 """Which words tell a topic apart: ownership, relevance, distinctness."""
 
 import numpy as np
+import pytest
 
+from wikitopics.model import relevance as by_weight
 from wikitopics.model.relevance import by_relevance, distinctness, ownership, relevance
 
 # Three topics over the words 0 to 5; word 0 leads all of them.
@@ -11,8 +13,8 @@ SHARES = np.array([0.5, 0.3, 0.2])
 LEADING = (IDS, PROBABILITIES)
 
 
-def first_words(*arguments, **weight):
-    ids, _ = by_relevance(*arguments, **weight)
+def first_words(leading):
+    ids, _ = by_relevance(leading, SHARES)
     return ids
 
 
@@ -28,17 +30,26 @@ def test_a_word_is_owned_by_the_topics_that_lead_with_it():
     assert owned[2, 2] == 1.0
 
 
-def test_relevance_goes_from_lift_to_probability():
-    np.testing.assert_array_equal(first_words(LEADING, SHARES, weight=1.0), IDS)
-    assert first_words(LEADING, SHARES, weight=0.0).tolist() == [[1, 0, 2], [3, 2, 0], [4, 5, 0]]
-    assert first_words(LEADING, SHARES, weight=0.5)[:, 0].tolist() == [1, 3, 4]
+@pytest.mark.parametrize(
+    ("weight", "expected"),
+    [
+        (1.0, IDS.tolist()),
+        (0.75, [[0, 1, 2], [3, 0, 2], [0, 4, 5]]),
+        (0.5, [[1, 0, 2], [3, 2, 0], [4, 5, 0]]),
+        (0.0, [[1, 0, 2], [3, 2, 0], [4, 5, 0]]),
+    ],
+)
+def test_relevance_goes_from_lift_to_probability(weight, expected, monkeypatch):
+    monkeypatch.setattr(by_weight, "RELEVANCE", weight)
+    assert first_words(LEADING).tolist() == expected
 
 
-def test_a_topic_without_words_has_no_number_that_is_none():
+@pytest.mark.parametrize("weight", [0.0, 0.5, 1.0])
+def test_a_topic_without_words_has_no_number_that_is_none(weight, monkeypatch):
+    monkeypatch.setattr(by_weight, "RELEVANCE", weight)
     without_words = (IDS, np.zeros((3, 3), np.float32))
-    for weight in (0.0, 0.5, 1.0):
-        assert np.all(relevance(without_words, SHARES, weight) == -np.inf)
-    np.testing.assert_array_equal(first_words(without_words, SHARES), IDS)
+    assert np.all(relevance(without_words, SHARES) == -np.inf)
+    np.testing.assert_array_equal(first_words(without_words), IDS)
 
 
 def test_a_topic_owns_its_words_when_no_other_has_them():
