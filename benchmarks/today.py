@@ -45,13 +45,13 @@ class Given(NamedTuple):
     topics: int
 
 
-Found = dict[str, Any]
+Output = dict[str, Any]
 """`weights`, (K, W); `topic`, (D,); `shares`, (K,) each topic's share of the words, if some topics
 may not be in use; `log_likelihood`, nats a hidden word, if the program predicts in a way of its
 own."""
 
 
-def ours(kind: str, given: Given, seed: int) -> Found:
+def ours(kind: str, given: Given, seed: int) -> Output:
     from wikitopics import sklearn as estimators
 
     estimator = getattr(estimators, f"{kind}Estimator")(given.topics, random_state=seed)
@@ -64,7 +64,7 @@ def ours(kind: str, given: Given, seed: int) -> Found:
     }
 
 
-def tomotopy(given: Given, seed: int) -> Found:
+def tomotopy(given: Given, seed: int) -> Output:
     """1,000 sweeps; alpha is optimised every tenth."""
     from tomotopy import LDAModel
 
@@ -85,7 +85,7 @@ def tomotopy(given: Given, seed: int) -> Found:
     return {"weights": weights, "topic": leading_topics}
 
 
-def nmf(given: Given, seed: int) -> Found:
+def nmf(given: Given, seed: int) -> Output:
     """Non-negative matrix factorisation of the tf-idf of the word counts."""
     from sklearn.decomposition import NMF
     from sklearn.feature_extraction.text import TfidfTransformer
@@ -96,7 +96,7 @@ def nmf(given: Given, seed: int) -> Found:
     return {"weights": model.components_, "topic": theta.argmax(axis=1)}
 
 
-def gsdmm(given: Given, seed: int) -> Found:
+def gsdmm(given: Given, seed: int) -> Output:
     from tweetopic import DMM
 
     np.random.seed(seed)  # DMM draws its start from numpy's global generator
@@ -105,7 +105,7 @@ def gsdmm(given: Given, seed: int) -> Found:
     return {"weights": model.components_ + model.beta, "topic": theta.argmax(axis=1)}
 
 
-def prodlda(given: Given, seed: int) -> Found:
+def prodlda(given: Given, seed: int) -> Output:
     """ProdLDA predicts the hidden words with its encoder and decoder."""
     without_torchvision()
     import torch
@@ -132,7 +132,7 @@ def prodlda(given: Given, seed: int) -> Found:
     }
 
 
-def fastopic(given: Given, seed: int) -> Found:
+def fastopic(given: Given, seed: int) -> Output:
     without_torchvision()
     import torch
     from fastopic import FASTopic
@@ -147,7 +147,7 @@ def fastopic(given: Given, seed: int) -> Found:
     return {"weights": model.get_beta(), "topic": theta.argmax(axis=1)}
 
 
-def s3(given: Given, seed: int) -> Found:
+def s3(given: Given, seed: int) -> Output:
     """A topic is a direction, so a text's topic is the direction in which it goes furthest."""
     from turftopic import SemanticSignalSeparation
 
@@ -161,7 +161,7 @@ def s3(given: Given, seed: int) -> Found:
     return {"weights": model.components_, "topic": theta.argmax(axis=1)}
 
 
-def bertopic(given: Given, seed: int, reduced: bool = False) -> Found:
+def bertopic(given: Given, seed: int, reduced: bool = False) -> Output:
     """With BERTopic's defaults but for the vocabulary.
 
     reduced: merge the topics that it finds until there are K; otherwise it keeps as many as it
@@ -217,12 +217,12 @@ def sentence_model() -> Any:
     return SentenceTransformer(str(model), device="cpu")
 
 
-def embeddings(given: Given, seed: int) -> Found:
+def embeddings(given: Given, seed: int) -> Output:
     """(D, 384) of the texts' first 256 tokens: what BERTopic, FASTopic and S3 begin with."""
     return {"embeddings": sentence_model().encode(given.texts)}
 
 
-PROGRAMS: dict[str, Callable[[Given, int], Found]] = {
+PROGRAMS: dict[str, Callable[[Given, int], Output]] = {
     "our_lda": partial(ours, "OnlineLDA"),
     "our_scvb0": partial(ours, "SCVB0"),
     "our_hdp": partial(ours, "OnlineHDP"),
@@ -250,7 +250,7 @@ def main(program: str, folder: Path, topics: int, seeds: list[int]) -> None:
         embeddings=np.load(embedded) if embedded.exists() else None,
         topics=topics,
     )
-    found: Found = {}
+    found: Output = {}
     for seed in seeds:
         begun = time.process_time()
         for name, value in PROGRAMS[program](given, seed).items():

@@ -26,7 +26,7 @@ Say = Callable[[str], None]
 """Shows one line to the user."""
 Place = Mapping[str, int]
 """Where to continue: part of a source's position, with keys that depend on the kind of file."""
-Found = tuple[Page | Skip, Place]
+PageAndPlace = tuple[Page | Skip, Place]
 """An article, or the reason for skipping one, and the place after it."""
 
 START: Place = MappingProxyType({})
@@ -88,12 +88,12 @@ class PageFiles(ABC):
     def check(self) -> None:
         """Raise BadSource if the files cannot be of this kind."""
 
-    def first_reading(self) -> Iterator[Found]:
+    def first_reading(self) -> Iterator[PageAndPlace]:
         """All pages from the start, for a reader that does not know the files yet."""
         return self.read()
 
     @abstractmethod
-    def read(self, place: Place = START) -> Iterator[Found]:
+    def read(self, place: Place = START) -> Iterator[PageAndPlace]:
         """The pages after ``place``. Raises BadSource."""
 
     @abstractmethod
@@ -331,7 +331,7 @@ class FileSource:
         if place is not None and (pages or skips) and not self.files.closed:
             yield batch(place)
 
-    def _mixed(self, position: Place) -> Iterator[Found]:
+    def _mixed(self, position: Place) -> Iterator[PageAndPlace]:
         """What is found after ``position``, in random order: all that is read until there is enough
         to mix, then what is read after it, and so on."""
         taken = position[TAKEN]
@@ -352,7 +352,7 @@ class FileSource:
 
     def _in_random_order(
         self, together: Sequence[Page | Skip], taken: int, start: Place, behind: Place
-    ) -> Iterator[Found]:
+    ) -> Iterator[PageAndPlace]:
         """What lies between two places, without the first ``taken``; the place after one of these
         says how many of them have been taken."""
         first = start.get("number", 0)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wikitopics.model.areas import OTHER, Groups, Topics, ward
-from wikitopics.model.minibatch import Matrix
+from wikitopics.model.areas import OTHER, Groups, ward
+from wikitopics.model.minibatch import Indices, Matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def tree(far: Matrix, areas: Groups) -> tuple[Node, ...]:
             numbers.append(number)
         return numbers[-1]
 
-    def join_groups(members: Sequence[Topics], tops: Sequence[int]) -> int:
+    def join_groups(members: Sequence[Indices], tops: Sequence[int]) -> int:
         """Join groups of topics, whose nodes or single topics are `tops`."""
         # A row for each group that weighs its topics equally: their means, as a product.
         weights = np.stack([np.isin(np.arange(U), own) / len(own) for own in members])

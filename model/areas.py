@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from wikitopics.model.area_names import words_of_groups
 from wikitopics.model.lands import with_scale
 from wikitopics.model.meetings import Meetings
-from wikitopics.model.minibatch import Matrix, Vector
+from wikitopics.model.minibatch import Indices, Matrix, Vector
 from wikitopics.model.online import IN_USE, OnlineModel
 
-Topics = NDArray[np.int64]
 Groups = NDArray[np.int64]
 """(U,) the number of each topic's area."""
 
@@ -190,7 +189,7 @@ def _settled(far: Matrix, groups: Groups) -> Groups:
     return groups
 
 
-def belonging(groups: Groups, before: Groups, meetings: Meetings, topics: Topics) -> Groups:
+def belonging(groups: Groups, before: Groups, meetings: Meetings, topics: Indices) -> Groups:
     """(U,) the groups without the topics that do not belong to them, which are in `OTHER`.
 
     A topic belongs to a group if it meets the others of the group at least `JOINS` times as often
@@ -293,7 +292,7 @@ def numbered(groups: Groups, before: Groups) -> Groups:
 # Everything above, for a model at one moment.
 
 
-def _rows(model: OnlineModel, topics: Topics) -> Iterator[NDArray[np.floating]]:
+def _rows(model: OnlineModel, topics: Indices) -> Iterator[NDArray[np.floating]]:
     """The probabilities of these topics for `word_similarity`, some words at a time."""
     for start in range(0, model.n_words, _WORDS):
         stop = min(start + _WORDS, model.n_words)
@@ -318,7 +317,7 @@ class Areas:
     names: Mapping[int, Sequence[str]]
 
     @property
-    def topics(self) -> Topics:
+    def topics(self) -> Indices:
         """(U,) the topics in use, ascending."""
         return np.flatnonzero(self.of_topic != NONE)
 
@@ -365,7 +364,7 @@ class Areas:
     def by_distance(
         cls,
         far: Matrix,
-        topics: Topics,
+        topics: Indices,
         K: int,
         before: Areas | None = None,
         meetings: Meetings | None = None,

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.minibatch import Matrix
-
-Topics = NDArray[np.int64]
+from wikitopics.model.minibatch import Indices, Matrix
 
 PRESENT = 0.02
 """A topic counts as present in a document if its proportion there is larger."""
@@ -63,7 +61,7 @@ class Meetings:
         self.sums[:-1] += products.toarray()
         self.sums[-1] += theta.sum(axis=0)
 
-    def rates(self, topics: Topics) -> tuple[Matrix, Matrix]:
+    def rates(self, topics: Indices) -> tuple[Matrix, Matrix]:
         """(U, U) twice: how often these topics meet in a document, and how often they would if each
         were present independently of the others."""
         rows = np.append(topics, -1)  # -1: the sums of the proportions
@@ -73,7 +71,7 @@ class Meetings:
         alone = rates[-1]
         return together, np.outer(alone, alone)
 
-    def lift(self, topics: Topics) -> Matrix:
+    def lift(self, topics: Indices) -> Matrix:
         """(U, U) the logarithms of how much more often than independently these topics meet."""
         together, independent = self.rates(topics)
         lift: Matrix = np.log((together + RARE) / (independent + RARE))

@@ -9,13 +9,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wikitopics.compiled import kernel
 from wikitopics.model.distances import classical_scaling
-from wikitopics.model.minibatch import Floats, Matrix
-
-Topics = NDArray[np.int64]
+from wikitopics.model.minibatch import Floats, Indices, Matrix
 
 PERPLEXITY = 8.0
 """Roughly the number of neighbours that determine a topic's place (the perplexity of t-SNE)."""
@@ -66,7 +63,7 @@ def places(far: Matrix, before: Matrix, rounds: int = ROUNDS) -> Matrix:
     return found.T.copy()
 
 
-def _with_newcomers(far: Matrix, before: Matrix, placed: Topics) -> Matrix:
+def _with_newcomers(far: Matrix, before: Matrix, placed: Indices) -> Matrix:
     """The earlier places of the topics `placed`, and a place for each of the other topics: among
     its three nearest, but not exactly on one of them."""
     place = before.copy()

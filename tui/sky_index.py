@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from wikitopics.session.storage.places import Places
 from wikitopics.tui.atlas import ASPECT, Direction
 
-Topics = NDArray[np.int16]
+LargestTopics = NDArray[np.int16]
 Numbers = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
@@ -101,15 +101,15 @@ class Window(NamedTuple):
         return Window.around(x, y, zoom)
 
 
-class Found(NamedTuple):
+class PlacedArticles(NamedTuple):
     """Some articles: their numbers in the order they were added, places, and largest topics."""
 
     numbers: Numbers
     places: Places
-    topics: Topics
+    topics: LargestTopics
 
-    def part(self, which: slice | NDArray[np.integer]) -> Found:
-        return Found(self.numbers[which], self.places[which], self.topics[which])
+    def part(self, which: slice | NDArray[np.integer]) -> PlacedArticles:
+        return PlacedArticles(self.numbers[which], self.places[which], self.topics[which])
 
 
 class Articles:
@@ -135,23 +135,24 @@ class Articles:
         more.late = late
         return more
 
-    def _sort(self, articles: Found) -> None:
+    def _sort(self, articles: PlacedArticles) -> None:
         numbers, places, topics = articles
         rows = places[:, 1] // SIDE
         columns = places[:, 0] // SIDE
         squares = rows * np.uint16(SQUARES) + columns
         order = np.argsort(squares, kind="stable")
         # By columns, so that all x follow each other.
-        self._sorted = Found(numbers[order], np.asfortranarray(places[order]), topics[order])
+        by_columns = np.asfortranarray(places[order])
+        self._sorted = PlacedArticles(numbers[order], by_columns, topics[order])
         counts = np.bincount(squares, minlength=SQUARES * SQUARES)
         self._starts = np.concatenate([[0], np.cumsum(counts)])
 
-    def inside(self, low: tuple[float, float], high: tuple[float, float]) -> Found:
+    def inside(self, low: tuple[float, float], high: tuple[float, float]) -> PlacedArticles:
         """The articles with places from ``low`` to ``high``, and some around them."""
         found = self.sorted_inside(low, high)
         return _joined([found, self.late]) if len(self.late.numbers) else found
 
-    def sorted_inside(self, low: tuple[float, float], high: tuple[float, float]) -> Found:
+    def sorted_inside(self, low: tuple[float, float], high: tuple[float, float]) -> PlacedArticles:
         """The same without late articles."""
         first_column, first_row = (_square(value) for value in low)
         last_column, last_row = (_square(value) for value in high)
@@ -172,7 +173,7 @@ class Articles:
         pieces.append(slice(0, 0))  # there may be none
         return _joined([self._sorted.part(piece) for piece in pieces])
 
-    def within(self, window: Window) -> Found:
+    def within(self, window: Window) -> PlacedArticles:
         """The articles in a window, by number; slow if there are very many."""
         left, bottom = window.corner
         found = self.inside(*window.corners)
@@ -182,17 +183,17 @@ class Articles:
         return found.part(order)
 
 
-def _numbered(first: int, places: Places, topics: NDArray[np.integer]) -> Found:
+def _numbered(first: int, places: Places, topics: NDArray[np.integer]) -> PlacedArticles:
     numbers = np.arange(first, first + len(places), dtype=np.int32)
-    return Found(numbers, places, np.asarray(topics, np.int16))
+    return PlacedArticles(numbers, places, np.asarray(topics, np.int16))
 
 
 def _square(value: float) -> int:
     return min(max(int(value) // SIDE, 0), SQUARES - 1)
 
 
-def _joined(parts: list[Found]) -> Found:
-    return Found(
+def _joined(parts: list[PlacedArticles]) -> PlacedArticles:
+    return PlacedArticles(
         np.concatenate([part.numbers for part in parts]),
         np.concatenate([part.places for part in parts]),
         np.concatenate([part.topics for part in parts]),

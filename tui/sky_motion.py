@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from wikitopics.session.analysis.article_map import ArticleMap
 from wikitopics.session.storage.places import Places
 from wikitopics.tui.sky import Counts
-from wikitopics.tui.sky_index import UNITS, Articles, Topics, Window
+from wikitopics.tui.sky_index import UNITS, Articles, LargestTopics, Window
 
 DRIFT_SECONDS = 2.5
 """How long it takes all articles to move to where another layout has them."""
@@ -77,7 +77,7 @@ class Sky:
         return self.map.places[: len(self)]
 
     @property
-    def topics(self) -> Topics:
+    def topics(self) -> LargestTopics:
         return self.map.topics[: len(self)]
 
     def find(self, seqs: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
@@ -106,7 +106,7 @@ class Drift:
 
     before: Places
     now: Places
-    topics: Topics
+    topics: LargestTopics
     every: int
     begins: float
 

@@ -35,7 +35,7 @@ TOPICS = {
 }
 SEEDS = 8
 SWEEPS = 1_000
-Found = tuple[NDArray[Any], NDArray[np.intp]]
+TopicsAndLargest = tuple[NDArray[Any], NDArray[np.intp]]
 """(K, W) topics, and each text's largest topic."""
 
 
@@ -51,7 +51,7 @@ def read(name: str) -> tuple[Minibatch, list[str], int]:
     return Minibatch.from_csr(counted[kept]), labels, len(words)
 
 
-def ours(kind: str, texts: Minibatch, n_words: int, topics: int, seed: int) -> Found:
+def ours(kind: str, texts: Minibatch, n_words: int, topics: int, seed: int) -> TopicsAndLargest:
     from wikitopics import sklearn
 
     classes = {
@@ -64,7 +64,7 @@ def ours(kind: str, texts: Minibatch, n_words: int, topics: int, seed: int) -> F
     return estimator.components_, estimator.transform(X).argmax(axis=1)
 
 
-def tomotopy(texts: Minibatch, n_words: int, topics: int, seed: int) -> Found:
+def tomotopy(texts: Minibatch, n_words: int, topics: int, seed: int) -> TopicsAndLargest:
     """Gibbs sampling, with a learnt alpha."""
     from tomotopy import LDAModel
 
@@ -76,7 +76,7 @@ def tomotopy(texts: Minibatch, n_words: int, topics: int, seed: int) -> Found:
     return sampled_topics(model, range(topics), n_words), np.array(largest)
 
 
-PROGRAMS: dict[str, Callable[[Minibatch, int, int, int], Found]] = {
+PROGRAMS: dict[str, Callable[[Minibatch, int, int, int], TopicsAndLargest]] = {
     "lda": partial(ours, "lda"),
     "scvb0": partial(ours, "scvb0"),
     "hdp": partial(ours, "hdp"),

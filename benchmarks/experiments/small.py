@@ -43,11 +43,11 @@ EXPERIMENT = Experiment(
 )
 SPLITS = {60: 20, 300: 20, 1_000: 6, 4_000: 2}
 """Collections of each size."""
-Topics = tuple[NDArray[Any], NDArray[Any] | None]
+TopicsAndShares = tuple[NDArray[Any], NDArray[Any] | None]
 """(K, W) topics, and each one's share of the words if it is known."""
 
 
-def ours(kind: str, of: Collection, seed: int) -> Topics:
+def ours(kind: str, of: Collection, seed: int) -> TopicsAndShares:
     """A model as a session with its defaults trains it."""
     cls = kinds.load(kind)
     documents = of.documents
@@ -57,7 +57,7 @@ def ours(kind: str, of: Collection, seed: int) -> Topics:
     return model.topics(), model.topic_shares()
 
 
-def gensim(passes: int, eta: float | str, alpha: str, of: Collection, seed: int) -> Topics:
+def gensim(passes: int, eta: float | str, alpha: str, of: Collection, seed: int) -> TopicsAndShares:
     from gensim.models import LdaModel
 
     bows = [peers.bow(of.documents, d) for d in range(of.documents.D)]
@@ -75,7 +75,7 @@ def gensim(passes: int, eta: float | str, alpha: str, of: Collection, seed: int)
     return model.get_topics(), None
 
 
-def sklearn(passes: int, eta: float, alpha: float, of: Collection, seed: int) -> Topics:
+def sklearn(passes: int, eta: float, alpha: float, of: Collection, seed: int) -> TopicsAndShares:
     from sklearn.decomposition import LatentDirichletAllocation
 
     model = LatentDirichletAllocation(
@@ -89,7 +89,7 @@ def sklearn(passes: int, eta: float, alpha: float, of: Collection, seed: int) ->
     return peers.normalised(model.components_), None
 
 
-def tomotopy(passes: int, eta: float, alpha: float, of: Collection, seed: int) -> Topics:
+def tomotopy(passes: int, eta: float, alpha: float, of: Collection, seed: int) -> TopicsAndShares:
     """Gibbs sampling; alpha is optimised, and begins with the one given."""
     from tomotopy import LDAModel
 
@@ -100,14 +100,14 @@ def tomotopy(passes: int, eta: float, alpha: float, of: Collection, seed: int) -
     return sampled(model, of)
 
 
-def sampled(model: Any, of: Collection) -> Topics:
+def sampled(model: Any, of: Collection) -> TopicsAndShares:
     """What a model of tomotopy has found so far."""
     tokens = np.asarray(model.get_count_by_topics(), float)
     topics = peers.sampled_topics(model, range(model.k), of.n_words)
     return topics, tokens / tokens.sum()
 
 
-Program = Callable[[Collection, int], Topics]
+Program = Callable[[Collection, int], TopicsAndShares]
 OURS = ("lda", "scvb0", "hdp")
 GENSIM_ETAS: tuple[float | str, ...] = ("auto", 0.1)
 PEERS: Mapping[str, Sequence[Program]] = {
@@ -208,7 +208,7 @@ class Reading(NamedTuple):
         return self.npmi * self.distinct
 
 
-def reading(found: Topics, of: Collection, passes: int, seconds: float) -> Reading:
+def reading(found: TopicsAndShares, of: Collection, passes: int, seconds: float) -> Reading:
     topics, shares = found
     coherence, distinct, n_topics = quality(topics, shares, of.documents)
     log_likelihood = best_score(topics, CompletionSet(of.held_out))

@@ -11,7 +11,7 @@ from typing import cast
 from wikitopics.crawler.dumps.containers import LocalFile, behind_damage, reading
 from wikitopics.crawler.dumps.xml import DumpEntry, DumpReader
 from wikitopics.crawler.errors import REST_LEFT_OUT, BadSource, CutOff, Damaged
-from wikitopics.crawler.file_source import START, Found, PageFiles, Place, Say, silently
+from wikitopics.crawler.file_source import START, PageAndPlace, PageFiles, Place, Say, silently
 from wikitopics.crawler.page import SourceInfo
 from wikitopics.crawler.unpacking import DataBlock, Read, data_blocks
 
@@ -86,7 +86,7 @@ class DumpFiles(PageFiles):
         """Read up to the first article. Raises BadSource if this is not a dump."""
         next(self.read(), None)
 
-    def read(self, place: Place = START) -> Iterator[Found]:
+    def read(self, place: Place = START) -> Iterator[PageAndPlace]:
         """The articles after ``place``: after `skip` pages of any kind from byte `offset` of
         `file`."""
         first_file = place.get("file", 0)
@@ -121,7 +121,7 @@ class DumpFiles(PageFiles):
         begin: Place,
         *,
         can_seek: bool,
-    ) -> Iterator[Found]:
+    ) -> Iterator[PageAndPlace]:
         offset = begin.get("offset", 0)
         to_skip = begin.get("skip", 0)
         reader = DumpReader(name, self.info, continued=offset > 0)

@@ -160,7 +160,7 @@ async def _names(client: Client, folder: URL) -> frozenset[str]:
 
 
 def _listed(reply: Reply) -> frozenset[str]:
-    text = _found(reply).decode("utf-8", "replace")
+    text = _body(reply).decode("utf-8", "replace")
     folder = reply.url / ""  # a server may redirect to the address without the slash
     names = [_name(folder, link) for link in _LINK.findall(text)]
     return frozenset(name for name in names if name)
@@ -179,12 +179,12 @@ def _name(folder: URL, link: str) -> str:
 
 def _json(reply: Reply) -> object:
     try:
-        return json.loads(_found(reply) or b"{}")
+        return json.loads(_body(reply) or b"{}")
     except (ValueError, RecursionError):
         raise TransientError(f"{reply.url.host} sends broken JSON") from None
 
 
-def _found(reply: Reply) -> bytes:
+def _body(reply: Reply) -> bytes:
     """The body of a reply; nothing if there is no such file or folder. Raises `TransientError`."""
     if reply.status in (404, 410):
         return b""

@@ -10,7 +10,7 @@ from hashlib import blake2b
 from typing import BinaryIO
 
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.file_source import START, Found, PageFiles, Place, Say, silently
+from wikitopics.crawler.file_source import START, PageAndPlace, PageFiles, Place, Say, silently
 from wikitopics.crawler.markup.undeclared import noticing
 from wikitopics.crawler.page import Markup, Page
 from wikitopics.crawler.texts import records
@@ -30,7 +30,7 @@ from wikitopics.crawler.texts.files import (
 from wikitopics.crawler.texts.rows import table_rows
 from wikitopics.crawler.texts.tables import Table
 
-MOST_IDS = 1 << 25
+MOST_REMEMBERED_IDS = 1 << 25
 """The most ids that are remembered, 33 million, in a few hundred megabytes. Later documents are
 still compared with these."""
 
@@ -55,7 +55,7 @@ class SeenIds:
         key = int.from_bytes(digest, "big")
         if key in self._new or is_in(self._old, key):
             return False
-        if len(self._old) + len(self._new) < MOST_IDS:
+        if len(self._old) + len(self._new) < MOST_REMEMBERED_IDS:
             self._new.add(key)
         if len(self._new) > max(1000, len(self._old) // 8):
             import numpy as np  # which `--help` must not load
@@ -196,7 +196,7 @@ class TextFiles(PageFiles):
             f"{what} changed since this session began: restore it, or start another --session"
         )
 
-    def first_reading(self, say: Say = silently) -> Iterator[Found]:
+    def first_reading(self, say: Say = silently) -> Iterator[PageAndPlace]:
         """All documents from the start. Raises BadSource if there are none."""
         repeats = array("q")
         digest = blake2b(digest_size=8)
@@ -248,7 +248,7 @@ class TextFiles(PageFiles):
             lack = records.lacks("column or key", name, other_names, flag)
             raise BadSource(f"{self.name}: {lack}")
 
-    def read(self, place: Place = START) -> Iterator[Found]:
+    def read(self, place: Place = START) -> Iterator[PageAndPlace]:
         """The documents after ``place``, once the first reading is over or `mark` has found no
         change."""
         return self._read(place, self.say, self._repeats)
@@ -260,7 +260,7 @@ class TextFiles(PageFiles):
         repeats: "array[int]",
         new_ids: SeenIds | None = None,
         digest: Callable[[bytes], object] = lambda _: None,
-    ) -> Iterator[Found]:
+    ) -> Iterator[PageAndPlace]:
         """The documents after ``place``.
 
         ``repeats``: the numbers of documents that repeat an id. The first reading, which has
@@ -388,7 +388,7 @@ class TextFiles(PageFiles):
         )
 
 
-def _text_of(found: Found) -> str:
+def _text_of(found: PageAndPlace) -> str:
     page, _ = found
     return page.text if isinstance(page, Page) else ""
 

@@ -19,7 +19,7 @@ _PAGES_TOGETHER = 512 << 20
 _SPARED = 3
 """Held-out documents are drawn from three times as many rows with which a row group begins, since
 neighbours may be alike."""
-MOST_IDS = 1 << 25
+MOST_COMPARED_ROWS = 1 << 25
 """The most rows whose ids are compared: 33 million, in half a gigabyte."""
 
 
@@ -116,7 +116,7 @@ def repeated_rows(
 ) -> "array[int]":
     """The numbers of the rows that repeat an id, ascending. Only the columns of ids are read."""
     repeats: array[int] = array("q")
-    number = min(files.rows, MOST_IDS)
+    number = min(files.rows, MOST_COMPARED_ROWS)
     keys = np.zeros(number, np.int64)
     are_named = np.zeros(number, np.bool_)
     for group in files.groups:

@@ -177,7 +177,7 @@ class RemoteParquet(ParquetTexts):
         clock: Clock | None = None,
     ) -> None:
         super().__init__(
-            self._found,
+            self._rows_of_files,
             seed=asked.seed,
             before=before,
             markup=markup,
@@ -202,7 +202,7 @@ class RemoteParquet(ParquetTexts):
         self._rows_of: list[RowFile] = []
         self._requests: Requests | None = None
 
-    def _found(self, tell: Callable[[str], None]) -> ParquetRows:
+    def _rows_of_files(self, tell: Callable[[str], None]) -> ParquetRows:
         name = first_and_more([url.name for url in self._urls])
         return ParquetRows(self._rows_of, self._names, name)
 

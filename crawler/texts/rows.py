@@ -81,7 +81,7 @@ def table_rows(contents: Contents, table: Table, say: Say) -> Iterator[Record]:
             )
 
 
-_Found = tuple["list[str] | BadRecord", tuple[Oddity, ...]]
+_MendedRow = tuple["list[str] | BadRecord", tuple[Oddity, ...]]
 """One row: its cells or why it has none, and what is odd about it."""
 
 
@@ -197,7 +197,7 @@ def _check_width(begun: Sequence[str], table: Table, *, skipinitialspace: bool =
         raise csv.Error("more cells than the table has columns")
 
 
-def _mended(lines: _Lines, table: Table, read: list[str] | Exception) -> _Found:
+def _mended(lines: _Lines, table: Table, read: list[str] | Exception) -> _MendedRow:
     """The row that begins with these lines and is not as it should be.
 
     ``read``: the row according to `csv`, or why it cannot read it. Lines that do not belong to the
@@ -236,7 +236,7 @@ def _mended(lines: _Lines, table: Table, read: list[str] | Exception) -> _Found:
     return _unquoted(lines, table)
 
 
-def _unquoted(lines: _Lines, table: Table) -> _Found:
+def _unquoted(lines: _Lines, table: Table) -> _MendedRow:
     """The row of a quotation mark that ends no cell: with further lines only if they close the
     cell."""
     alone, is_closed = split_row(lines.taken[0], table.delimiter)

@@ -54,7 +54,7 @@ class Table:
     delimiter: str
     width: int
     """The number of columns."""
-    named: int
+    named_width: int
     """The number of columns up to the last one that has a name."""
     text: tuple[int, ...]
     """The columns that hold the text, counted from 0. If several have the same name, the first one
@@ -88,22 +88,22 @@ class Table:
         if not has_header:
             return cls._without_header(contents, begin, delimiters, column, names)
         rows = {mark: _cells(begin, mark) for mark in delimiters}
-        found = _found(rows, column)
+        found = _text_columns(rows, column)
         if found is None:
             raise BadSource(f"{contents.name}: {_without_text(contents, rows, column)}")
         delimiter, text = found
         cells = rows[delimiter]
         names.note(cells)
-        named = text[-1] + 1
+        named_width = text[-1] + 1
         for number, cell in enumerate(cells, start=1):
             if cell:
-                named = max(named, number)
+                named_width = max(named_width, number)
         first = contents.number
         most_lines, has_wide = _first_rows(_further(contents), delimiter, len(cells))
         return cls(
             delimiter=delimiter,
             width=len(cells),
-            named=named,
+            named_width=named_width,
             text=text,
             title=_places(cells, names.title, "title"),
             id=_places(cells, names.id, "id") if names.reads_ids else (),
@@ -144,7 +144,7 @@ class Table:
         return cls(
             delimiter=delimiter,
             width=width,
-            named=width,
+            named_width=width,
             text=(int(wanted) - 1,),
             title=_places(numbers, names.title),
             id=_places(numbers, names.id) if names.reads_ids else (),
@@ -160,7 +160,7 @@ class Table:
         while end > self.width and not row[end - 1].strip():
             end -= 1
         row = row[:end]
-        if len(row) < self.named:
+        if len(row) < self.named_width:
             return row, NARROW
         surplus = len(row) - self.width
         if surplus <= 0:
@@ -360,7 +360,9 @@ def _cells(lines: Sequence[str], delimiter: str) -> list[str]:
     return [cell.strip() for cell in row]
 
 
-def _found(rows: Mapping[str, list[str]], column: str | None) -> tuple[str, tuple[int, ...]] | None:
+def _text_columns(
+    rows: Mapping[str, list[str]], column: str | None
+) -> tuple[str, tuple[int, ...]] | None:
     """The first delimiter with which there is a text column, and the columns of that name."""
     for mark, cells in rows.items():
         places = _places(cells, column or "text")
@@ -395,7 +397,7 @@ def _later_header(contents: Contents, delimiters: Iterable[str], column: str | N
     lines = islice(_further(contents), _LINES_ABOVE)
     for number, line in enumerate(lines, first_number):
         cells = {mark: _cells([line], mark) for mark in delimiters}
-        if _found(cells, column) is not None:
+        if _text_columns(cells, column) is not None:
             return number
     return None
 

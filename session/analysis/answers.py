@@ -131,7 +131,7 @@ class Answers:
             answer = replace(answer, known=f"{n_known:,} of {n_words:,} {unit} known")
         if sought is None:
             return answer
-        return replace(answer, alike=self._found(sought), sought=sought, lone="")
+        return replace(answer, alike=self._matching(sought), sought=sought, lone="")
 
     def of_article(self, article: ArticleRow) -> Answer:
         """The answer for an article of the session; topics that are not recorded are inferred."""
@@ -188,7 +188,7 @@ class Answers:
             self._reader, theta, MOST_ALIKE, counted, without, asked=asked
         )
 
-    def _found(self, sought: Sought) -> Alike:
+    def _matching(self, sought: Sought) -> Alike:
         """The articles that words find."""
         matches = self.finder.documents(self._reader, sought, MOST_ALIKE)
         seqs = [match.article.seq for match in matches]

@@ -175,7 +175,7 @@ class TextIndex:
         """(the row of their first article, the words of some articles)"""
         self._n_words = 0
         self._only = None if only is None else [tuple(keys) for keys in only]
-        self._found: dict[tuple[int, ...], list[_Rows]] = {}
+        self._rows_by_keys: dict[tuple[int, ...], list[_Rows]] = {}
         """Where the words of ``only`` are."""
         self.n_searched = 0
         """Of how many articles all words can be found; of further ones, only their titles."""
@@ -204,7 +204,7 @@ class TextIndex:
         all_titles = [self._titles]
         title_starts = [self._title_starts]
         words = list(self._words)
-        found = {keys: list(rows) for keys, rows in self._found.items()}
+        found = {keys: list(rows) for keys, rows in self._rows_by_keys.items()}
         for seqs, page_ids, titles, snippets in reader.texts_after(last):
             text = _folded_lines(titles, snippets)
             of_batch = _Words.of_lines(text, self._text_words)
@@ -241,13 +241,13 @@ class TextIndex:
         self._titles = b"".join(all_titles)
         self._words = words
         self._n_words = n_words
-        self._found = found
+        self._rows_by_keys = found
         self.n_searched = n_searched
 
     def with_words(self, sought: Sequence[int]) -> _Rows:
         """(the rows of the articles in which these words follow each other, by their keys; how
         often they do; the rows of those in whose title they do)."""
-        found = self._found.get(tuple(sought), [])
+        found = self._rows_by_keys.get(tuple(sought), [])
         if self._only is None:
             found = []
             for first, words in self._words:

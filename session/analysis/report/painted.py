@@ -12,8 +12,8 @@ from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.analysis.report.parts import asset
 from wikitopics.session.escapes import visible
 
-Words = Sequence[tuple[int, int, str, int, float]]
-Topics = Sequence[tuple[int, float, str, int]]
+WordTuples = Sequence[tuple[int, int, str, int, float]]
+TopicTuples = Sequence[tuple[int, float, str, int]]
 
 LONGEST = 20_000
 """The most characters that are shown."""
@@ -21,7 +21,7 @@ _GREY = len(COLOURS) - 1
 """The colour of topics that share one."""
 
 
-def painted_html(text: str, words: Words, topics: Topics) -> Markup:
+def painted_html(text: str, words: WordTuples, topics: TopicTuples) -> Markup:
     """The text with its words painted: the more likely a word comes from a topic, the stronger its
     colour. A word tells its topic and the probability when the pointer is over it."""
     marks = {}
@@ -39,14 +39,14 @@ def painted_html(text: str, words: Words, topics: Topics) -> Markup:
     return html
 
 
-def topic_html(text: str, words: Words, topic: int, most: int) -> Markup:
+def topic_html(text: str, words: WordTuples, topic: int, most: int) -> Markup:
     """The first ``most`` characters of a text, with the words painted that most likely come from
     one topic. The element around it needs the class `painted` and that of a colour."""
     shown = text if len(text) <= most else f"{text[: most - 1]}…"
     return _painted(shown, words, {topic: ("", "")})
 
 
-def _painted(text: str, words: Words, marks: Mapping[int, tuple[str, str]]) -> Markup:
+def _painted(text: str, words: WordTuples, marks: Mapping[int, tuple[str, str]]) -> Markup:
     """The text with the words of some topics painted, as far as it has them. ``marks``: the classes
     of a topic's words, and what they tell besides the probability."""
     escaped = {topic: (style, escape(told)) for topic, (style, told) in marks.items()}
@@ -66,7 +66,7 @@ def _painted(text: str, words: Words, marks: Mapping[int, tuple[str, str]]) -> M
     return Markup("".join(pieces))
 
 
-def legend(topics: Topics) -> Markup:
+def legend(topics: TopicTuples) -> Markup:
     """The topics of a text, each with its number, its line, its name and its share; those that
     share a colour together."""
     if not topics:
