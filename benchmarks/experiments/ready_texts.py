@@ -199,15 +199,12 @@ EXPERIMENT.add("dask2", with_dask, *NEEDS, "distributed")
 
 def runs(points: Points) -> str:
     columns = {
-        "documents": "{documents:,}",
         "minutes": "{minutes:.1f}",
         "until all is learnt": "{learnt_minutes:.1f}",
         "CPU minutes: trainer": "{trainer_cpu_minutes:.1f}",
         "workers": "{workers_cpu_minutes:.1f}",
-        "MB: trainer": "{trainer_mb:,.0f}",
-        "a worker": "{largest_worker_mb:,.0f}",
-        "all together": "{together_mb:,.0f}",
-        "the session": "{session_mb:,.0f}",
+        "MB of memory": "{together_mb:,.0f}",
+        "MB on disk": "{session_mb:,.0f}",
         "perplexity": "{perplexity:,.0f}",
         "topics' bits": "{digest}",
     }
