@@ -12,9 +12,10 @@ articles in common is not recorded: it is assumed that they have none, and the u
 """
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +23,12 @@ from numpy.typing import NDArray
 from wikitopics.crawler.texts.kinds import EARLIER, Texts
 from wikitopics.model import CompletionSet
 from wikitopics.session.advance import Advance, unseen
-from wikitopics.session.analysis.inference import saved_model
 from wikitopics.session.analysis.quality import distinct_words, mean_coherence, mean_found
 from wikitopics.session.errors import BadUsage, Damaged, SessionError
 from wikitopics.session.options import SEED
 from wikitopics.session.paths import session_name
-from wikitopics.session.records import perplexity
+from wikitopics.session.records import ModelStatus, perplexity
+from wikitopics.session.settings import load_model
 from wikitopics.session.sources import check_identity, kind_named
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.reader import SessionReader
@@ -111,6 +112,18 @@ class _Session:
         self.held_out = reader.held_out()
 
 
+class _Model(NamedTuple):
+    """A model that takes part, as of its session's commit."""
+
+    session: _Session
+    status: ModelStatus
+    state: Mapping[str, Any]
+    npmi: float | None
+    """This and the following are those of a `ComparedModel`."""
+    distinct: float | None
+    found: float | None
+
+
 def compare(readers: Sequence[SessionReader], advance: Advance = unseen) -> Comparison:
     """Score every model of these sessions on the same articles; ``advance``: is told how many
     models are done.
@@ -124,47 +137,68 @@ def compare(readers: Sequence[SessionReader], advance: Advance = unseen) -> Comp
         sessions = list(map(_Session, readers))
         _check_words(sessions)
         block, remarks = _new_to_all(sessions)
-        completion = CompletionSet(block.minibatch(), readers[0].settings()[SEED])
-        if not completion.hidden.D:
-            raise SessionError(
-                "no held-out article has two different words: there is nothing to predict"
-            )
-        n_models = sum(len(reader.models()) for reader in readers)
-        scored: list[tuple[ComparedModel, NDArray[np.float64]]] = []
-        for session in sessions:
-            for model in session.reader.model_statuses():
-                nats = completion.nats(saved_model(session.reader, model.name))
-                score = completion.mean(nats)
-                if not np.isfinite(score):
-                    raise Damaged(
-                        f"model {model.name} of {session.name} gives no finite likelihood"
-                    )
-                compared = ComparedModel(
-                    session=session.name,
-                    model=model.name,
-                    kind=model.kind,
-                    articles=session.articles,
-                    topics=model.topics,
-                    topics_in_use=model.topics_in_use,
-                    log_likelihood=score,
-                    perplexity=float(perplexity(score)),
-                    difference=0.0,
-                    standard_error=None,
-                    npmi=mean_coherence(session.reader, model.name),
-                    distinct=distinct_words(session.reader.newest_words(model.name)),
-                    found=mean_found(session.reader.topics(model.name)),
-                )
-                scored.append((compared, nats))
-                advance("models scored", len(scored), n_models)
+        models = list(chain.from_iterable(map(_models, sessions)))
+    # Scoring may take minutes, and a trainer's write-ahead log grows as long as a moment lasts.
+    completion = CompletionSet(block.minibatch(), readers[0].settings()[SEED])
+    if not completion.hidden.D:
+        raise SessionError(
+            "no held-out article has two different words: there is nothing to predict"
+        )
+    scored: list[tuple[ComparedModel, NDArray[np.float64]]] = []
+    for model in models:
+        scored.append(_scored(model, completion))
+        advance("models scored", len(scored), len(models))
     scored.sort(key=lambda one: -one[0].log_likelihood)
     best, nats_of_best = scored[0]
-    models = []
+    compared_models = []
     for compared, nats in scored:
         difference = compared.log_likelihood - best.log_likelihood
         error = completion.standard_error(nats, nats_of_best)
         known_error = error if np.isfinite(error) else None
-        models.append(replace(compared, difference=difference, standard_error=known_error))
-    return Comparison(len(block), models, remarks)
+        compared_models.append(replace(compared, difference=difference, standard_error=known_error))
+    return Comparison(len(block), compared_models, remarks)
+
+
+def _models(session: _Session) -> Iterator[_Model]:
+    """The models of a session."""
+    reader = session.reader
+    for status in reader.model_statuses():
+        yield _Model(
+            session,
+            status,
+            reader.model_state(status.name),
+            npmi=mean_coherence(reader, status.name),
+            distinct=distinct_words(reader.newest_words(status.name)),
+            found=mean_found(reader.topics(status.name)),
+        )
+
+
+def _scored(model: _Model, completion: CompletionSet) -> tuple[ComparedModel, NDArray[np.float64]]:
+    """The model with its score, not compared yet, and its likelihoods, from which the score
+    follows."""
+    session = model.session
+    status = model.status
+    saved = load_model(model.state, status, len(session.reader.vocabulary()))
+    nats = completion.nats(saved)
+    score = completion.mean(nats)
+    if not np.isfinite(score):
+        raise Damaged(f"model {status.name} of {session.name} gives no finite likelihood")
+    compared = ComparedModel(
+        session=session.name,
+        model=status.name,
+        kind=status.kind,
+        articles=session.articles,
+        topics=status.topics,
+        topics_in_use=status.topics_in_use,
+        log_likelihood=score,
+        perplexity=float(perplexity(score)),
+        difference=0.0,
+        standard_error=None,
+        npmi=model.npmi,
+        distinct=model.distinct,
+        found=model.found,
+    )
+    return compared, nats
 
 
 def _check_words(sessions: Sequence[_Session]) -> None:

@@ -3,6 +3,8 @@ on."""
 
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -127,6 +129,22 @@ def test_one_of_the_sessions_may_be_named_as_everywhere(cli, trained, other):
     assert cli("compare").out == alone.out == cli("compare", "--session", "default").out
     assert cli("compare", "--session", "").code == 2
     assert cli("compare", "other", "--session", "default").out == both.out
+
+
+def test_a_trainer_can_trim_its_log_while_models_are_scored(cli, trained, monkeypatch):
+    were_busy = []
+    nats = CompletionSet.nats
+
+    def nats_beside_a_trainer(self, model):
+        with closing(sqlite3.connect(trained, timeout=0, isolation_level=None)) as trainer:
+            trainer.execute("UPDATE control SET save = 1 - save")
+            (row,) = trainer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        were_busy.append(row[0])
+        return nats(self, model)
+
+    monkeypatch.setattr(CompletionSet, "nats", nats_beside_a_trainer)
+    cli.ok("compare", "default")
+    assert were_busy == [0]
 
 
 SIZES = ["--topics", "3,8", "--model", "lda", *SMALL]
