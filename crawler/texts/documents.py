@@ -3,11 +3,12 @@
 import os
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from hashlib import blake2b
-from typing import BinaryIO
+from itertools import islice
+from typing import BinaryIO, Self
 
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.file_source import START, PageAndPlace, PageFiles, Place, Say, silently
@@ -49,11 +50,21 @@ class SeenIds:
         """The last ones: each merging into the sorted ones takes time, so many are merged at
         once."""
 
+    @classmethod
+    def of(cls, external_ids: Iterable[str]) -> Self:
+        """Those of these ids, which takes less time than to add each."""
+        import numpy as np
+
+        seen = cls()
+        keys = np.fromiter(map(cls._key, islice(external_ids, MOST_IDS)), np.uint64)
+        keys.sort()
+        seen._old = array("Q", keys.tobytes())
+        return seen
+
     def add(self, external_id: str) -> bool:
         """Remember an id, if there are not too many already; returns whether it is new."""
-        digest = blake2b(external_id.encode(), digest_size=8).digest()
-        key = int.from_bytes(digest, "big")
-        if key in self._new or is_in(self._old, key):
+        key = self._key(external_id)
+        if self._has(key):
             return False
         if len(self._old) + len(self._new) < MOST_REMEMBERED_IDS:
             self._new.add(key)
@@ -65,6 +76,17 @@ class SeenIds:
             self._old = array("Q", merged.tobytes())
             self._new.clear()
         return True
+
+    def __contains__(self, external_id: str) -> bool:
+        return self._has(self._key(external_id))
+
+    @staticmethod
+    def _key(external_id: str) -> int:
+        digest = blake2b(external_id.encode(), digest_size=8).digest()
+        return int.from_bytes(digest, "big")
+
+    def _has(self, key: int) -> bool:
+        return key in self._new or is_in(self._old, key)
 
 
 def is_in(numbers: "array[int]", number: int) -> bool:

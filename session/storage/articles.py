@@ -401,14 +401,12 @@ class ArticleReader(SnippetReader):
         (row,) = self.select("articles", {"max(page_id)": int | None})
         return row[0] or 0
 
-    def known_ids(self, last: int) -> frozenset[str]:
+    def own_ids(self, last: int) -> Iterator[str]:
         """The own ids, up to this page id, of articles that were not skipped."""
-        known: set[str] = set()
         skipped = ROLES.index("skipped")
         wanted = f"page_id <= ? AND role <> {skipped}"
         for rows in self._in_parts({"id": Text | None}, wanted, [last]):
-            known.update(own_id for _, own_id in rows if own_id)
-        return frozenset(known)
+            yield from (own_id for _, own_id in rows if own_id)
 
     def has_ids(self) -> bool:
         """Whether the source's articles have ids of their own."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from wikitopics.crawler.texts.documents import SeenIds
 from wikitopics.session.errors import Damaged
 from wikitopics.session.options import HELD_OUT, SEED
 from wikitopics.session.records import HELD_OUT_ALREADY, KNOWN_ID, NO_KNOWN_WORD, UNREAD, Progress
@@ -31,14 +32,17 @@ class Account:
         self._pending = deque(store.pending())
         """Stretches of the stream waiting to be trained on, each with its number in the session."""
         self._next_pending = self._pending[-1][0] + 1 if self._pending else 1
-        self.held_out = store.held_out()
+        self._held_out = [store.held_out()]
+        """The articles held out, in stretches until `held_out` joins these: to join each at once
+        would copy all before it."""
+        self._held_out_pages = set[int](self.held_out.page_ids.tolist())
         self.wanted: int = settings[HELD_OUT]
         """The number of articles to hold out."""
-        self._known_ids = frozenset[str]()
-        """The ids of documents that the session had before others were added."""
+        self._known_ids: SeenIds | None = None
+        """The ids of documents that the session had before others were added; None if none were."""
         if last_page_before is not None:
             self.wanted = len(self.held_out)
-            self._known_ids = store.known_ids(last_page_before)
+            self._known_ids = SeenIds.of(store.own_ids(last_page_before))
         self._measured_on: HeldOut | None = None
         """The held-out articles as they are measured on, once they are."""
         self._check()
@@ -54,9 +58,16 @@ class Account:
             raise Damaged("pending holds another number of articles than progress.pending")
 
     @property
+    def held_out(self) -> Block:
+        """The articles held out so far."""
+        if len(self._held_out) > 1:
+            self._held_out = [Block.concatenate(self._held_out)]
+        return self._held_out[0]
+
+    @property
     def missing(self) -> int:
         """How many articles are still to be held out."""
-        return max(0, self.wanted - len(self.held_out))
+        return max(0, self.wanted - self._progress.held_out)
 
     @property
     def first_pending(self) -> int:
@@ -65,7 +76,7 @@ class Account:
 
     def measured_on(self) -> HeldOut | None:
         """The held-out articles as models are measured on them; None if there are none."""
-        if self._measured_on is None and len(self.held_out):
+        if self._measured_on is None and self._progress.held_out:
             self._measured_on = HeldOut(self.held_out.minibatch(), self._seed)
         return self._measured_on
 
@@ -99,20 +110,23 @@ class Account:
     def _hold_out(self, documents: Block, changes: Changes) -> None:
         """Add documents to those that only serve to measure."""
         without_texts = replace(documents, snippets=None)
-        self.held_out = Block.concatenate([self.held_out, without_texts])
+        self._held_out.append(without_texts)
+        self._held_out_pages.update(documents.page_ids.tolist())
         self._measured_on = None
         changes.articles.append((documents, "held_out", None))
         self._progress.held_out += len(documents)
 
     def _is_new(self, block: Block) -> NDArray[np.bool_]:
         """(n,) false for added documents whose ids the session already had."""
-        if not self._known_ids or block.ids is None:
+        known = self._known_ids
+        if known is None or block.ids is None:
             return np.ones(len(block), np.bool_)
-        return np.array([own_id not in self._known_ids for own_id in block.ids], np.bool_)
+        return np.array([own_id not in known for own_id in block.ids], np.bool_)
 
     def _may_be_trained(self, page_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         """(n,) false for held-out articles: a source such as `recent` may return one again."""
-        allowed = ~np.isin(page_ids, self.held_out.page_ids)
+        are_new = [page_id not in self._held_out_pages for page_id in page_ids.tolist()]
+        allowed = np.array(are_new, np.bool_)
         if self.missing:
             # Some of these are now held out; each page may be among them only once.
             _, first_places = np.unique(page_ids, return_index=True)

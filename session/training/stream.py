@@ -284,7 +284,7 @@ class Stream:
     @property
     def _evaluations(self) -> schedule.Evaluations:
         return schedule.Evaluations(
-            len(self._account.held_out), self._curves.half_life, self.settings.measured_every
+            self.progress.held_out, self._curves.half_life, self.settings.measured_every
         )
 
     def _expect_measurement(self) -> None:

@@ -345,6 +345,13 @@ def test_ids_are_told_apart_in_at_most_32_bytes_each():
     assert not any(seen.add(each) for each in ids)
     most_that_pickle_adds = 8192
     assert len(pickle.dumps(seen)) <= 32 * len(ids) + most_that_pickle_adds
+    at_once = SeenIds.of(iter(ids))
+    for known in (seen, at_once):
+        assert all(each in known for each in ids)
+        assert "another id" not in known
+    assert not at_once.add(ids[0])
+    assert at_once.add("another id")
+    assert len(pickle.dumps(at_once)) <= 8 * len(ids) + most_that_pickle_adds
 
 
 def test_files_that_were_not_read_before_are_read_once_to_find_repeated_ids(tmp_path):

@@ -30,6 +30,31 @@ def test_interrupted_anywhere_equals_undisturbed(undisturbed):
     assert account(undisturbed(seeds=4))["state"] == "finished"
 
 
+def test_holding_out_copies_no_article_for_each_later_block(sessions, corpus, monkeypatch):
+    driver = Driver(sessions("s", held_out=400), corpus)
+    copied = []
+    concatenate = Block.concatenate
+
+    def counted(parts):
+        copied.append(sum(map(len, parts)))
+        return concatenate(parts)
+
+    monkeypatch.setattr(Block, "concatenate", counted)
+    for start in range(0, 400, 5):
+        driver.trainer.feed(block(driver.file, start, start + 5))
+        driver.trainer.commit(0.0, 0)
+    held_out = driver.trainer._account.held_out
+    read = block(driver.file, 0, 400)
+    driver.close()
+    expected, _ = read.split(read.has_words)
+    assert sum(copied) == len(held_out) == len(expected)
+    for name in ("page_ids", "indptr", "word_ids", "counts"):
+        stored = getattr(held_out, name)
+        as_read = getattr(expected, name)
+        assert np.array_equal(stored, as_read)
+        assert stored.dtype == as_read.dtype
+
+
 def test_models_side_by_side_are_the_models_alone(sessions, corpus, states):
     together = sessions("together")
     Driver(together, corpus).run()
