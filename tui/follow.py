@@ -284,11 +284,12 @@ class Follower(Readers):
             session = replace(session, metrics=metrics_of(reader), curves=curves)
         if snapshot != self._snapshot:
             atlases = {model: atlas(reader, model) for model in models}
+            new_changes = reader.topic_events(after=len(session.changes))
             session = replace(
                 session,
                 topics=_topics(reader, models, None, learnt.by_probability),
                 atlases={model: found for model, found in atlases.items() if found is not None},
-                changes=tuple(reader.topic_events()),
+                changes=(*session.changes, *new_changes),
             )
         return session
 

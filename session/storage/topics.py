@@ -236,11 +236,14 @@ class TopicReader(OpenedSession):
             self._spec_in("settings.hidden", model, topic=topic)
         return frozenset(hidden)
 
-    def topic_events(self) -> list[TopicEvent]:
-        """The topic events of all models, oldest first."""
+    def topic_events(self, after: int = 0) -> list[TopicEvent]:
+        """The topic events of all models, oldest first; without the first ``after``, which somebody
+        who has read them need not read again."""
         events = []
         columns = {**columns_of(TopicEvent), "model": Count}
-        rows = self.select("topic_events", columns, "ORDER BY id", most=MOST_EVENTS)
+        rows = self.select(
+            "topic_events", columns, "ORDER BY id LIMIT -1 OFFSET ?", [after], most=MOST_EVENTS
+        )
         for model, articles, event, topic, other, name in rows:
             spec = self._spec_in("topic_events", model, topic=topic, other=other)
             needs_other = event in ("split", "merged", "area_merged")

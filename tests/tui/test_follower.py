@@ -15,6 +15,7 @@ from tests.session.rows import documents, largest, settings
 from tests.tui import canned, seeing
 from wikitopics.session.analysis.areas import topic_tree
 from wikitopics.session.errors import NoSession, SessionError
+from wikitopics.session.records import TopicEvent
 from wikitopics.session.storage import writer as stores
 from wikitopics.session.storage.heartbeats import HeartbeatWriter
 from wikitopics.session.storage.reader import SessionReader
@@ -85,6 +86,23 @@ async def test_what_is_committed_without_an_article_is_seen(path, feed):
     assert after.atlases is before.atlases
     assert after.areas_of("lda")[3].name == "film, directed"
     assert not after.areas_of("none")
+
+
+async def test_what_happened_to_topics_is_read_once(path, feed, monkeypatch):
+    before = await feed.read_session(METRICS)
+    read = []
+    topic_events = SessionReader.topic_events
+
+    def noted(reader, after=0):
+        read.append(topic_events(reader, after))
+        return read[-1]
+
+    monkeypatch.setattr(SessionReader, "topic_events", noted)
+    event = TopicEvent("lda", 12_480, "born", 3, None, "film")
+    commit(path, Changes(snapshots=[canned.snapshot(0, 12_480)], topic_events=[(0, event)]))
+    await until(feed, lambda session: session.changes == (*before.changes, event))
+    assert before.changes
+    assert read == [[event]]
 
 
 async def test_what_could_not_be_read_once_is_read_the_next_time(path, feed, monkeypatch):
