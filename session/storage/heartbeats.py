@@ -119,3 +119,14 @@ def request_control(path: Path, **columns: bool) -> None:
     assignments = ", ".join(f"{name} = :{name}" for name in columns)
     with contextlib.closing(connect(path)) as db, session_errors(path):
         db.execute(f"UPDATE control SET {assignments}", columns)
+
+
+def withdraw_requests(path: Path) -> None:
+    """Withdraw everything that was asked of an earlier trainer. Raises `SessionError`.
+
+    The session may still have an earlier format, with fewer columns.
+    """
+    with contextlib.closing(connect(path)) as db, session_errors(path):
+        names = db.execute("SELECT name FROM pragma_table_info('control') WHERE name <> 'id'")
+        nothing = ", ".join(f"{name} = 0" for (name,) in names)
+        db.execute(f"UPDATE control SET {nothing}")

@@ -17,9 +17,9 @@ from wikitopics.session.errors import BadUsage, Say
 from wikitopics.session.options import ARTICLES, HELD_OUT, HOURS, MAX_MB, THREADS
 from wikitopics.session.request import TrainRequest
 from wikitopics.session.signals import Signals
-from wikitopics.session.storage.database import released, remove_database
+from wikitopics.session.storage.database import closed_on_error, released, remove_database
 from wikitopics.session.storage.files import make_folder
-from wikitopics.session.storage.heartbeats import request_control
+from wikitopics.session.storage.heartbeats import withdraw_requests
 from wikitopics.session.storage.reader import check_alone
 from wikitopics.session.storage.upgrading import upgrade
 from wikitopics.session.storage.writer import SessionWriter
@@ -99,7 +99,7 @@ async def _train(
     with TrainerLock(path):
         if not plan.is_new:
             await asyncio.to_thread(check_alone, path)
-            request_control(path, paused=False, save=False, stop=False)
+            withdraw_requests(path)
         try:
             limits = Limits(request.get(HOURS) or math.inf, request.get(MAX_MB) or math.inf)
             reason, limits = await run(plan, limits, report, say, signals)
@@ -229,7 +229,8 @@ async def open_session(
                 await _to_its_end(lambda: upgrade(plan.path))
         store = SessionWriter(plan.path)
         if plan.adds:
-            await _to_its_end(lambda: store.add_source(settings.source_options, start))
+            with closed_on_error(store):
+                await _to_its_end(lambda: store.add_source(settings.source_options, start))
         stream = await asyncio.to_thread(_read, store, plan)
         opened.callback(store.close)  # harmless if a run has already closed it
         yield store, stream, source

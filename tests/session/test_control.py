@@ -34,6 +34,7 @@ from wikitopics.session.storage import reader as heartbeat
 from wikitopics.session.storage.heartbeats import HeartbeatWriter, request_control
 from wikitopics.session.storage.reader import SessionReader, check_alone
 from wikitopics.session.system import Process, TrainerLock, lock_path
+from wikitopics.session.training.stream import Stream
 
 
 @contextlib.contextmanager
@@ -122,11 +123,14 @@ def test_who_does_not_hear_is_signalled_where_it_is_certain_who_it_is(
     process.stdout.close()
 
 
-def test_an_old_wish_is_not_for_the_next_trainer(corpus, home, cli):
+def test_an_old_wish_is_not_for_the_next_trainer(corpus, home, cli, monkeypatch):
     small = ["--topics", 3, "--batch-size", 64, "--held-out", 40]
     assert cli("train", *corpus.options(), *small, "--articles", 64).code == 0
-    request_control(home / "default.db", stop=True, paused=True)
+    request_control(home / "default.db", stop=True, paused=True, hurry=True, lay_out=True)
+    laid_out = []
+    monkeypatch.setattr(Stream, "lay_out", laid_out.append)
     assert cli("train").code == 0
+    assert not laid_out
     now = cli.json("status")
     assert (now["state"], now["articles"]) == ("finished", 657)
 

@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from types import SimpleNamespace
 from unittest.mock import AsyncMock, Mock
 
@@ -307,6 +308,22 @@ async def test_a_session_that_cannot_go_on_is_closed(planned, monkeypatch):
         async with start.open_session(plan, print):
             pass
     assert os.listdir(plan.path.parent) == [plan.path.name]
+
+
+async def test_a_session_to_which_no_source_can_be_added_is_closed(planned, monkeypatch):
+    def damaged(store, *_):
+        raise Damaged("x")
+
+    plan = planned()
+    async with start.open_session(plan, print):
+        pass
+    monkeypatch.setattr(start.SessionWriter, "add_source", damaged)
+    added = replace(plan, is_new=False, adds=True)
+    with pytest.raises(Damaged) as error:
+        async with start.open_session(added, print):
+            pass
+    # The error refers to all that was open, which the collector therefore has not closed.
+    assert os.listdir(plan.path.parent) == [plan.path.name], error
 
 
 @pytest.mark.parametrize(
