@@ -271,7 +271,8 @@ def _with_backslashes(lines: _Lines, table: Table) -> list[str] | None:
 
 def _with_blanks(lines: _Lines, table: Table) -> list[str] | None:
     """The row if it has the right number of cells once blanks may stand before a quoted one."""
-    if not any(f'{table.delimiter} "' in line for line in lines.taken):
+    has_blank = lines.taken[0].startswith(' "')
+    if not has_blank and not any(f'{table.delimiter} "' in line for line in lines.taken):
         return None
     return _read_as(lines, table, str, skipinitialspace=True)
 

@@ -313,6 +313,7 @@ def test_a_header_below_other_lines_is_told_of(tmp_path):
         ("c.csv", "id|text\n1|one, two\n", "one, two"),
         ("d.tsv", "id;text\n1;one, two\n", "one, two"),
         ("e.csv", 'id, "text"\n1, "one, two"\n', "one, two"),
+        ("f.csv", '"text", id\n "one, two", 1\n', "one, two"),
     ],
 )
 def test_the_delimiter_is_named_in_a_first_line_or_seen_in_the_header(tmp_path, name, data, text):
