@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from wikitopics.crawler.dumps.files import DumpFiles
@@ -15,7 +16,7 @@ from wikitopics.crawler.texts.contents import Contents
 from wikitopics.crawler.texts.documents import TextFiles
 from wikitopics.crawler.texts.files import are_parquet, ending
 from wikitopics.crawler.texts.kinds import COLUMNS_HAVE_NAMES
-from wikitopics.crawler.texts.parquet import local_rows
+from wikitopics.crawler.texts.parquet import ParquetRows, local_rows
 from wikitopics.crawler.texts.parquet_columns import ColumnNames
 from wikitopics.crawler.texts.records import Document, plain_texts
 from wikitopics.session.errors import BadUsage, Say, os_error_as
@@ -30,9 +31,10 @@ def file_documents(
     markup: Markup = "text",
     lines: bool = False,
     header: bool = True,
-) -> Iterator[str]:
+) -> tuple[Iterator[str], int]:
     """The prose of dumps (``.xml`` in the name), of whatever ``--source texts`` reads, and of plain
-    text in files with other names.
+    text in files with other names; and the number of rows that this is, 0 unless all files are
+    Parquet, since others do not say.
 
     What ``--source texts`` reads comes first, also documents that repeat an id. ``column``,
     ``markup``, ``lines`` and ``header`` are as for `TextFiles`.
@@ -41,37 +43,52 @@ def file_documents(
         if is_address(path):
             raise BadUsage(f"{path}: download it first: a vocabulary is built from files")
     texts = [path for path in paths if Path(path).is_dir() or ending(path) is not None]
-    rows = [path for path in texts if are_parquet([path])]
-    if rows and not header:
+    with_rows = [path for path in texts if are_parquet([path])]
+    if with_rows and not header:
         raise BadUsage(COLUMNS_HAVE_NAMES)
-    if rows:
-        yield from _row_documents(rows, say, column, markup)
-    others = [path for path in texts if path not in rows]
+    n_rows = 0
+    documents: list[Iterator[str]] = []
+    if with_rows:
+        rows = local_rows(with_rows, ColumnNames(column, reads_ids=False), say)
+        documents.append(_row_documents(rows, say, markup))
+        if len(with_rows) == len(paths):
+            n_rows = rows.rows
+    others = [path for path in texts if path not in with_rows]
     if others:
         files = TextFiles(others, column, say, markup, lines, header=header, by_id=False)
-        for page, _ in files.first_reading(say):
-            if isinstance(page, Page):
-                yield _prose(page, say)
+        documents.append(_text_documents(files, say))
     for path in paths:
-        if path not in texts:
-            if ".xml" in Path(path).name:
-                dump = DumpFiles([path], say)
-                pages = (page for page, _ in dump.read() if isinstance(page, Page))
-                yield from (_prose(page, say, dump.info) for page in pages)
-            else:
-                yield from _plain_documents(path, say, markup, lines)
+        if path in texts:
+            continue
+        if ".xml" in Path(path).name:
+            documents.append(_dump_documents(path, say))
+        else:
+            documents.append(_plain_documents(path, say, markup, lines))
+    return chain.from_iterable(documents), n_rows
 
 
-def _row_documents(
-    paths: Sequence[str], say: Say, column: str | None, markup: Markup
-) -> Iterator[str]:
+def _row_documents(rows: ParquetRows, say: Say, markup: Markup) -> Iterator[str]:
     """The prose of the rows of Parquet files."""
-    rows = local_rows(paths, ColumnNames(column, reads_ids=False), say)
     pages = rows.pages(say, markup)
     if markup == "text":
         pages = noticing(pages, lambda page: page.text, say)
     for page in pages:
         yield _prose(page, say)
+
+
+def _text_documents(files: TextFiles, say: Say) -> Iterator[str]:
+    """The prose of other files of documents."""
+    for page, _ in files.first_reading(say):
+        if isinstance(page, Page):
+            yield _prose(page, say)
+
+
+def _dump_documents(path: str, say: Say) -> Iterator[str]:
+    """The prose of a dump."""
+    dump = DumpFiles([path], say)
+    for page, _ in dump.read():
+        if isinstance(page, Page):
+            yield _prose(page, say, dump.info)
 
 
 def _plain_documents(path: str, say: Say, markup: Markup, lines: bool) -> Iterator[str]:

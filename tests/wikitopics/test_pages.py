@@ -21,6 +21,7 @@ import pytest
 
 import wikitopics as wt
 from tests.commands import ROOT, python
+from tests.crawler import parquet
 from tests.session.rows import sql
 from wikitopics.cli import run, wikitopics
 from wikitopics.session import __version__
@@ -348,10 +349,11 @@ OF_JSON = (
 KEYS = {
     command: (kind, re.findall(r"`(\w+)`", keys))
     for command, kind, keys in re.findall(
-        r"^\| `([^`]+)` \| ([\w ]+) \| (.*) \|$", OF_JSON, re.MULTILINE
+        r"^\| `([^`]+)` \| ([\w ,]+) \| (.*) \|$", OF_JSON, re.MULTILINE
     )
 }
-"""What the page says of each command: "object", "array" or "an object per line", and its keys."""
+"""What the page says of each command: "object", "array" or "an object per line", or both of these;
+and its keys."""
 
 
 @pytest.mark.parametrize("command", [row for row in KEYS if row != "history"])
@@ -360,12 +362,15 @@ def test_keys_are_those_of_the_page(command, cli, trained, tmp_path):
         title = next(row.title for row in reader.recent_articles(10_000) if row.role == "trained")
         text = tmp_path / "text"
         text.write_text(" ".join(reader.vocabulary()), encoding="utf-8")
+    if command == "infer FILE.parquet":
+        parquet.write(tmp_path / "rows.parquet", parquet.table([1], text=[text.read_text()]))
     given = {
         "K": "0",
         "TOPIC": "0",
         "TITLE": title,
         "WORDS": title,
         "FILE": str(text),
+        "FILE.parquet": str(tmp_path / "rows.parquet"),
         "SESSION": "default",
     }
     offline = ["--offline"] if command == "doctor" else []
@@ -375,14 +380,16 @@ def test_keys_are_those_of_the_page(command, cli, trained, tmp_path):
     if kind == "an object per line":
         *_, told = told.splitlines()
     found = json.loads(told)
-    assert isinstance(found, list) == (kind == "array")
-    objects = found if kind == "array" else [found]
+    is_array = kind.startswith("array")
+    assert isinstance(found, list) == is_array
+    objects = found if is_array else [found]
     assert objects
     assert all(list(one) == keys for one in objects)
 
 
 def test_every_command_with_json_is_on_the_page():
     """The session above is too short to have any."""
+    assert len(KEYS) == OF_JSON.count("\n| `")
     assert KEYS["history"] == ("array", [field.name for field in fields(TopicEvent)])
     listed = {command.split()[0] for command in KEYS}
     context = click.Context(wikitopics)

@@ -202,14 +202,19 @@ def put_json(value: object) -> None:
 
 
 def put_json_array(values: Iterable[object]) -> None:
-    """Print an array of JSON, one of its values a line, each as it comes."""
+    """Print an array of JSON, one of its values a line, each as it comes. An error ends it, so that
+    what came before can be read."""
     before = "["
-    for value in values:
+    end = "[]\n"
+    try:
+        for value in values:
+            with standard_output() as out:
+                out.write(before + json.dumps(value))
+            before = ",\n"
+            end = "]\n"
+    finally:
         with standard_output() as out:
-            out.write(before + json.dumps(value))
-        before = ",\n"
-    with standard_output() as out:
-        out.write("]\n" if before != "[" else "[]\n")
+            out.write(end)
 
 
 def objects(

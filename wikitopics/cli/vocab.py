@@ -255,8 +255,7 @@ def build(
     _check_output(output, sources)
     if sources:
         what = "documents"
-        total = 0
-        documents = file_documents(
+        documents, total = file_documents(
             sources,
             say,
             text_column,

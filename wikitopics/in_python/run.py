@@ -370,13 +370,14 @@ def _proses(
     """A function that reads the texts for the trainer, without markup, as often as it is called."""
     if has_tokens:
         return partial(kept_texts, files.texts)
-    return partial(
-        file_documents,
-        request[TEXTS],
-        tell,
-        request.get(COLUMN),
-        markup=markup or "text",
-    )
+
+    def proses() -> Iterator[str]:
+        documents, _ = file_documents(
+            request[TEXTS], tell, request.get(COLUMN), markup=markup or "text"
+        )
+        return documents
+
+    return proses
 
 
 def _start(

@@ -263,7 +263,8 @@ def test_a_dump_gives_documents_for_a_vocabulary(tmp_path):
     path = tmp_path / "wiki.xml.bz2"
     path.write_bytes(dump(3))
     found = ["mountain theorem it", "church mountain it", "football village it"]
-    assert list(file_documents([str(path)], print)) == found
+    documents, n_rows = file_documents([str(path)], print)
+    assert (list(documents), n_rows) == (found, 0)
 
 
 def test_a_page_that_cannot_be_read_is_told_and_left_out(tmp_path, monkeypatch):
@@ -277,7 +278,8 @@ def test_a_page_that_cannot_be_read_is_told_and_left_out(tmp_path, monkeypatch):
 
     monkeypatch.setattr("wikitopics.session.training.vocabulary_texts.prose", choosy)
     told = []
-    assert len([text for text in file_documents([str(path)], told.append) if text]) == 2
+    documents, _ = file_documents([str(path)], told.append)
+    assert len([text for text in documents if text]) == 2
     (line,) = told
     assert line.startswith("page 2 (")
     assert "is skipped: ValueError(" in line

@@ -71,7 +71,7 @@ def test_every_document_once_with_its_id_also_when_the_run_is_resumed(
     assert in_order(home / "default.db") == in_order(home / "whole.db")
 
 
-def test_passes_and_a_vocabulary_of_their_own(cli, counted_here, files, tmp_path):
+def test_passes_and_a_vocabulary_of_their_own(cli, counted_here, files, tmp_path, monkeypatch):
     made_of = pa.table({"text": [german(number) for number in range(600)]})
     german_texts = write(tmp_path / "german.parquet", made_of, group=50)
     options = ("--texts", german_texts, "--lang", "de", "--passes", 2, *MODEL)
@@ -81,6 +81,13 @@ def test_passes_and_a_vocabulary_of_their_own(cli, counted_here, files, tmp_path
     words = tmp_path / "words.txt"
     outcome = cli.ok("vocab", "build", files, "-o", words, "--max-df", 1.0, "--text-column", "Text")
     assert "from 400 documents" in outcome.err
+    monkeypatch.setattr("wikitopics.cli.vocab.ProgressLine", Impatient)
+    told = cli.ok("vocab", "build", files, "-o", words, "--max-df", 1.0).err.splitlines()
+    assert (told[0], told[199]) == ("1 of 400 (0%) documents", "200 of 400 (50%) documents")
+    of_lines = tmp_path / "more.txt"
+    of_lines.write_text("a river\n\na mountain\n")
+    told = cli.ok("vocab", "build", files, of_lines, "-o", words, "--max-df", 1.0).err.splitlines()
+    assert (told[0], told[401]) == ("1 documents", "402 documents")
     assert "river" in words.read_text().split()
     path = write(tmp_path / "c.parquet", pa.table({"body": [text(1)] * 50}))
     outcome = cli.ok("vocab", "build", path, "-o", words, "--text-column", "body", "--max-df", 1.0)
@@ -131,6 +138,17 @@ def test_each_row_is_inferred(cli, counted_here, one_line, files, tmp_path, monk
     damaged = tmp_path / "damaged.parquet"
     damaged.write_bytes((files / "a.parquet").read_bytes()[:-100])
     one_line(cli("infer", damaged), 2, "a Parquet file that is cut off")
+
+    # Whatever happens, what is printed is JSON.
+    outcome = cli("infer", unknown, "--json")
+    (row,) = json.loads(outcome.out)
+    assert (outcome.code, row["known"]) == (1, 0)
+    empty = write(tmp_path / "empty.parquet", pa.table({"text": pa.array([], pa.string())}))
+    outcome = cli("infer", empty, "--json")
+    assert (outcome.code, json.loads(outcome.out)) == (1, [])
+    outcome = cli("infer", files / "b.parquet", damaged, "--json")
+    assert (outcome.code, len(json.loads(outcome.out))) == (2, 150)
+    assert "a Parquet file that is cut off" in outcome.err
 
 
 def test_a_cluster_learns_the_same_though_a_worker_is_killed(
