@@ -36,8 +36,22 @@ def default_replicas(models: Sequence[ModelSpec], documents: int | None) -> int:
     if documents is not None and documents > MOST_REPLICATED:
         return 0
     topics = sum(spec.topics for spec in models)
-    most = min(load_kind(spec.kind).default_replicas for spec in models)
-    return min(most, REPLICATED_TOPICS // topics)
+    return min(_usual_replicas(models), REPLICATED_TOPICS // topics)
+
+
+def _usual_replicas(models: Sequence[ModelSpec]) -> int:
+    """The replicas of each of these models, however many topics and documents there are."""
+    return min(load_kind(spec.kind).default_replicas for spec in models)
+
+
+def why_no_replicas(models: Sequence[ModelSpec], documents: int | None) -> str:
+    """Why `default_replicas` gives these models none; "" if it gives them some, or if there usually
+    are none."""
+    if default_replicas(models, documents) or not _usual_replicas(models):
+        return ""
+    if documents is not None and documents > MOST_REPLICATED:
+        return f"there are over {MOST_REPLICATED:,} documents"
+    return f"there are over {REPLICATED_TOPICS:,} topics in all"
 
 
 def default_batch_size(usual: int, documents: int) -> int:

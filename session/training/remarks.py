@@ -12,6 +12,7 @@ from wikitopics.session.options import DOCUMENTS, HELD_OUT, PASSES, REPLICAS, VO
 from wikitopics.session.seeds import stored_seeds, unknown_words
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.writer import SessionWriter
+from wikitopics.session.training.defaults import why_no_replicas
 from wikitopics.session.training.new_session import LEAST, other_language
 from wikitopics.session.training.opening import Opened
 from wikitopics.session.training.plan import Plan, asked_language
@@ -105,6 +106,13 @@ def remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened) 
     chosen = chosen_by_size(plan.settings, stream.settings)
     if chosen:
         yield chosen
+    if REPLICAS not in plan.request and plan.kind.has_replicas:
+        why_not = why_no_replicas(stream.settings.models, source.info.articles)
+        if why_not:
+            yield (
+                f"no replicas (they tell which topics come back), since {why_not}; "
+                f"{REPLICAS.flag} changes that"
+            )
     if VOCAB not in plan.request:
         words = f"the words of the vocabulary {stream.settings.vocabulary!r}"
         are_own_texts = plan.kind.own and isinstance(plan.kind, PageKind)

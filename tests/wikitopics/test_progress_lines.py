@@ -87,6 +87,18 @@ def test_articles_per_hour_how_much_is_read_and_when_it_is_through(capsys):
     assert line["seconds_left_range"] == [240.0, 260.0]
 
 
+@pytest.mark.parametrize(
+    ("articles", "lap", "done"),
+    [(3_600, 0.18, "100.0%"), (900, 0.05, "25.0%"), (1_000, 1.0, "100.0%"), (900, None, "25.0%")],
+)
+def test_the_share_that_is_done_is_of_what_was_asked_for(articles, lap, done):
+    told = []
+    now = report(articles, article_limit=3_600)
+    now.progress.lap = lap
+    ProgressLines(told.append)(now)
+    assert told[0].endswith(f"  {done} done")
+
+
 def test_a_line_has_the_rate_of_what_sets_the_pace_in_a_hundred_characters():
     told = []
     lines = ProgressLines(told.append)

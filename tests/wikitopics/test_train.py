@@ -8,7 +8,11 @@ from tests.session.memory import status
 from tests.sessions import RELEASES
 from wikitopics.model import kinds
 from wikitopics.session.settings import default_topics, parse_specs
-from wikitopics.session.training.defaults import default_batch_sizes, default_passes
+from wikitopics.session.training.defaults import (
+    default_batch_sizes,
+    default_passes,
+    why_no_replicas,
+)
 
 FEW = ("--topics", 3, "--held-out", 40, "--batch-size", 64)
 
@@ -130,6 +134,35 @@ def test_own_texts_have_replicas_unless_a_model_takes_long(cli, tmp_path):
     cli.ok(*train, "--session", "two", "--model", "lda", "--model", "hdp")
     assert cli.json("status", "--session", "two")["replicas"] == 0
     assert {row["found"] for row in cli.json("topics", "--session", "two")} == {None}
+
+
+@pytest.mark.parametrize(
+    ("models", "documents", "why"),
+    [
+        (("lda:topics=200", "lda:name=b,topics=400"), 5_000, "there are over 500 topics in all"),
+        (("lda:topics=20",), 2_000_000, "there are over 1,000,000 documents"),
+        (("lda:topics=500",), 5_000, ""),
+        (("lda:topics=400", "hdp:topics=400"), 5_000, ""),
+    ],
+)
+def test_why_there_are_no_replicas(models, documents, why):
+    assert why_no_replicas(parse_specs(models, {}), documents) == why
+
+
+def test_that_there_are_no_replicas_is_told_once(cli, tmp_path):
+    texts = tmp_path / "texts.txt"
+    texts.write_text("\n".join(f"river lake dam {n % 7 * 'water '}" for n in range(60)))
+    (tmp_path / "words.txt").write_text("river\nlake\ndam\nwater\n")
+    train = ("train", "--texts", texts, "--lines", "--vocab", tmp_path / "words.txt")
+    many = ("--topics", "2,499", "--passes", 1)
+    told = (
+        "no replicas (they tell which topics come back), since there are over 500 topics in all; "
+        "--replicas changes that\n"
+    )
+    assert told in cli.ok(*train, *many, "--articles", 20).err
+    assert told not in cli.ok(*train, "--session", "default").err
+    assert told not in cli.ok(*train, *many, "--session", "asked", "--replicas", 0).err
+    assert told not in cli.ok(*train, "--session", "few", "--topics", 3).err
 
 
 @pytest.mark.parametrize(

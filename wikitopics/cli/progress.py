@@ -28,6 +28,16 @@ def _pace(activity: "TrainerActivity") -> list[str]:
     return [f"{doing} {output.rate(rate * 3600)}/h"] if rate else []
 
 
+def _done(report: "Report") -> float | None:
+    """The share of what was asked for that is done: of the source, or of `--articles` if these come
+    to their end sooner; None if neither is known."""
+    lap = report.progress.lap
+    limit = report.activity.article_limit
+    if not limit:
+        return lap
+    return max(lap or 0.0, min(1.0, report.progress.articles / limit))
+
+
 class ProgressLines:
     """Progress lines on stderr: two early ones, then every 30 s (5 s on a terminal)."""
 
@@ -83,8 +93,9 @@ class ProgressLines:
             parts.append(f"perplexity {scores} at {output.rate(report.measured.articles)}")
         if report.state == "running" and not progress.in_last_reading:
             parts += _pace(activity)
-        if progress.lap is not None:
-            parts.append(f"{progress.lap:.1%} done")
+        done = _done(report)
+        if done is not None:
+            parts.append(f"{done:.1%} done")
         if activity.time_left:
             parts.append(activity.time_left)
         if activity.starting_over:
