@@ -56,7 +56,7 @@ class SeenIds:
         import numpy as np
 
         seen = cls()
-        keys = np.fromiter(map(cls._key, islice(external_ids, MOST_IDS)), np.uint64)
+        keys = np.fromiter(map(cls._key, islice(external_ids, MOST_REMEMBERED_IDS)), np.uint64)
         keys.sort()
         seen._old = array("Q", keys.tobytes())
         return seen
