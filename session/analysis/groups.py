@@ -5,7 +5,7 @@ Importing this module loads pandas.
 
 import warnings
 from collections.abc import Mapping, Sequence, Set
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -35,13 +35,13 @@ def by_group(
     reader: SessionReader, model: str, groups: object, level: Level, advance: Advance = unseen
 ) -> pd.DataFrame:
     """The mean proportions of each group of documents; see `StoredSession.by`."""
-    values = column_of("groups", groups)
+    column = column_of("groups", groups)
     try:
-        codes, labels = values.factorize(sort=True)
+        codes, labels = column.values.factorize(sort=True)
     except TypeError as error:  # values that cannot be compared, such as lists
         raise TypeError(f"groups: {error}") from None
     with reader.one_moment():
-        places = _placed(reader, "groups", values, advance)
+        places = _placed(reader, "groups", column, advance)
         columns = _columns(reader, model, level)
         code_of = np.append(codes, -1)[places]  # the place -1 is that of the code -1
         has_documents = np.bincount(code_of + 1, minlength=len(labels) + 1)[1:] > 0
@@ -62,11 +62,11 @@ def over_time(
     advance: Advance = unseen,
 ) -> pd.DataFrame:
     """The mean proportions in each period; see `StoredSession.over_time`."""
-    values = column_of("dates", dates)
+    column = column_of("dates", dates)
     with reader.one_moment():
-        places = _placed(reader, "dates", values, advance)
+        places = _placed(reader, "dates", column, advance)
         columns = _columns(reader, model, level)
-        moments = _moments(values)
+        moments = _moments(column.values)
         used = moments.iloc[np.unique(places[places >= 0])].dropna()
         if used.empty:
             called = noun(reader.settings().source)
@@ -87,73 +87,96 @@ def over_time(
         return _means(reader, model, code_of, every, columns, level, advance)
 
 
-def column_of(argument: str, values: object) -> pd.Series:
+class Column(NamedTuple):
+    """Values given for documents."""
+
+    values: pd.Series
+    labels: pd.Index | None
+    """The index of a Series; None if the values have only an order, as those of a list."""
+
+
+def column_of(argument: str, values: object) -> Column:
     """The values as a column. Raises TypeError and ValueError if they are none."""
     if isinstance(values, pd.DataFrame):
         raise TypeError(f"{argument} must be a column, such as frame['label'], not a table")
     if isinstance(values, str | bytes | Mapping | Set) or not hasattr(values, "__len__"):
         raise TypeError(f"{argument} must be a column or a list with a value for each document")
+    labels = values.index if isinstance(values, pd.Series) else None
     try:
-        return pd.Series(values)
+        return Column(pd.Series(values), labels)
     except ValueError as error:  # an array of several dimensions
         raise ValueError(f"{argument}: {error}") from None
 
 
 def places_of_values(
     argument: str,
-    values: pd.Series,
+    column: Column,
     page_ids: NDArray[np.int64],
     documents: pd.DataFrame | None,
     noun: str,
 ) -> NDArray[np.int64]:
     """(n,) where among the values that of each article is; -1 for an article without one.
 
-    Values belong to articles by the labels of their index if these are the articles' ids, otherwise
-    by their order. Labels that only count (0, 1, 2 and so on) are ids only if they are so of all.
+    Values belong to articles by their labels if these are the articles' ids, otherwise by their
+    order.
 
-    values: the result of `column_of`
     page_ids: (n,) of the articles
     documents: the result of `frames.documents_of`: all documents, also those that are not among the
     articles; None if articles are known by their page ids
 
     Raises ValueError if the values go by the order, but are too few or too many.
     """
-    labels = values.index
     all_page_ids = page_ids if documents is None else documents["page_id"].to_numpy()
-    ids: pd.Index | None = pd.Index(all_page_ids)
-    if documents is not None and not isinstance(documents.index, pd.RangeIndex):
-        ids = documents.index
-    elif documents is not None and labels.name != "page_id":
-        ids = None
-    counts_only = isinstance(labels, pd.RangeIndex) and labels.start == 0 and labels.step == 1
-    places: NDArray[np.int64] = np.full(len(all_page_ids), -1)
-    if ids is not None and ids.is_unique and labels.is_unique:
-        if is_string_dtype(ids) and not is_string_dtype(labels):
-            labels = labels.map(str)  # ids of files are text
-        places = labels.get_indexer(ids)
-    enough = places.min(initial=0) >= 0 if counts_only else places.max(initial=-1) >= 0
-    if not enough:
-        if len(values) != len(all_page_ids):
+    places = None
+    if column.labels is not None:
+        places = _places_of_labels(column.labels, all_page_ids, documents)
+    if places is None:
+        n_values = len(column.values)
+        if n_values != len(all_page_ids):
             raise ValueError(
-                f"{argument}: {len(values):,} values for {len(all_page_ids):,} {noun}; give a "
-                "value for each, or a column with their ids as its index"
+                f"{argument}: {n_values:,} values for {len(all_page_ids):,} {noun}; give a value "
+                "for each, or a column with their ids as its index"
             )
-        places = np.arange(len(values))
+        places = np.arange(n_values)
     if documents is not None:
         # The place -1 is that of a page id that is no document's, as a damaged file may have.
         places = np.append(places, -1)[pd.Index(all_page_ids).get_indexer(page_ids)]
     return places
 
 
+def _places_of_labels(
+    labels: pd.Index, page_ids: NDArray[np.int64], documents: pd.DataFrame | None
+) -> NDArray[np.int64] | None:
+    """(n,) where among the labels the id of each article is; -1 where it is not among them. None if
+    the labels are not ids: those that only count (0, 1, 2 and so on) are ids only if they are so of
+    all articles.
+
+    page_ids: (n,) of the articles that ``documents`` has, if it is not None
+    """
+    ids: pd.Index | None = pd.Index(page_ids)
+    if documents is not None and not isinstance(documents.index, pd.RangeIndex):
+        ids = documents.index
+    elif documents is not None and labels.name != "page_id":
+        ids = None
+    if ids is None or not ids.is_unique or not labels.is_unique:
+        return None
+    counts_only = isinstance(labels, pd.RangeIndex) and labels.start == 0 and labels.step == 1
+    if is_string_dtype(ids) and not is_string_dtype(labels):
+        labels = labels.map(str)  # ids of files are text
+    places: NDArray[np.int64] = labels.get_indexer(ids)
+    are_ids = places.min(initial=0) >= 0 if counts_only else places.max(initial=-1) >= 0
+    return places if are_ids else None
+
+
 def _placed(
-    reader: SessionReader, argument: str, values: pd.Series, advance: Advance
+    reader: SessionReader, argument: str, column: Column, advance: Advance
 ) -> NDArray[np.int64]:
     """(D,) the places of the values of the articles whose proportions are recorded."""
     reader.check_proportions()
     page_ids = reader.recorded_articles(held_out=True).page_ids
     documents = documents_of(reader, titles=False, advance=advance)
     called = noun(reader.settings().source)
-    return places_of_values(argument, values, page_ids, documents, called)
+    return places_of_values(argument, column, page_ids, documents, called)
 
 
 def _columns(

@@ -15,7 +15,12 @@ from numpy.typing import NDArray
 from wikitopics.extra import REPORT
 from wikitopics.session.advance import Advance
 from wikitopics.session.analysis.frames import documents_of, titles_of
-from wikitopics.session.analysis.groups import column_of, places_of_values, tell_of_those_without
+from wikitopics.session.analysis.groups import (
+    Column,
+    column_of,
+    places_of_values,
+    tell_of_those_without,
+)
 from wikitopics.session.analysis.map_contents import MapContents, map_contents
 from wikitopics.session.analysis.report.map_page import Colouring, coloured, rows_drawn
 from wikitopics.session.errors import BadUsage
@@ -146,12 +151,12 @@ def _columns(of_model: MapContents, rows: NDArray[np.int64]) -> dict[str, Any]:
 
 
 def _colouring(
-    column: pd.Series, page_ids: NDArray[np.int64], documents: pd.DataFrame | None, noun: str
+    column: Column, page_ids: NDArray[np.int64], documents: pd.DataFrame | None, noun: str
 ) -> Colouring:
     """The colour of each article by its value; numbers become parts of a scale. The arguments are
     those of `places_of_values`."""
     places = places_of_values("color", column, page_ids, documents, noun)
-    values = column.reset_index(drop=True).reindex(places)
+    values = column.values.reset_index(drop=True).reindex(places)
     n_without = int(values.isna().sum())
     tell_of_those_without("color", n_without, len(values), noun, "are grey")
     if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):

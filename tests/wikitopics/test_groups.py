@@ -238,6 +238,21 @@ def test_too_short_a_column_is_refused_though_its_labels_look_like_ids(tmp_path)
         session.by(labels.iloc[20:])
 
 
+@pytest.mark.parametrize("form", [list, np.array, pd.Index, pd.Categorical])
+def test_a_value_too_many_is_refused_though_as_many_labels_would_do(tmp_path, form):
+    """Values without labels of their own go by their order, even if all documents have the numbers
+    that pandas would give these values."""
+    session = learn(pd.Series(TEXTS), session=tmp_path / "numbered.db")
+    labels = ["a", "b"] * 60
+    assert_is_by_hand(session.by(form(labels)), session, labels)
+    with pytest.raises(ValueError, match="groups: 121 values for 120 documents"):
+        session.by(form([*labels, "a"]))
+    with pytest.raises(ValueError, match="color: 121 values for 120 documents"):
+        session.map(color=form([*labels, "a"]))
+    with pytest.raises(ValueError, match="dates: 121 values for 120 documents"):
+        session.over_time(form([2024] * 121))
+
+
 DAYS = pd.date_range("2023-11-20 12:00", periods=len(TEXTS), freq="D")
 
 
