@@ -24,7 +24,7 @@ from wikitopics.session.analysis.text_words import LONGEST_TITLE, TextIndex, Tex
 from wikitopics.session.errors import SessionError, errors_of
 from wikitopics.session.records import SHOWN_WORDS, ArticleRow
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.wording import in_line
+from wikitopics.session.wording import called, in_line
 from wikitopics.visible import visible
 
 TELLING = 1.5
@@ -81,7 +81,7 @@ class FoundDocument:
 
     def __repr__(self) -> str:
         words = in_line(self.words) or "its topics alone"
-        return f"<{self.title!r}, {self.score:.2f}: {words}>"
+        return f"<{called(self.title, self.snippet)!r}, {self.score:.2f}: {words}>"
 
 
 class Match(NamedTuple):

@@ -97,6 +97,16 @@ def test_the_newest_documents_and_like_ones_have_them_too(session, cli):
     assert f"  {near[0].title}  {MARK}" in cli("similar", "text 1", "--session", session.path).out
 
 
+def test_what_is_found_is_printed_by_how_it_begins(session, without):
+    word = texts()[0].split()[-1]
+    found = session.find(word)
+    assert found.documents
+    for document in found.documents:
+        assert f"<'{text_of(document.title)[:9]}" in repr(document)
+        assert repr(document) in repr(found)
+    assert all(one.title in repr(one) for one in without.find(word).documents)
+
+
 def test_the_table_of_documents_has_them_and_can_be_joined(session, without):
     found = session.documents()
     assert list(found.columns)[-2:] == ["area_name", "snippet"]
