@@ -79,10 +79,14 @@ def joined(name: Sequence[str]) -> str:
     return word_separator(name, WORD_SEPARATOR).join(name)
 
 
+def separator(name: str) -> str:
+    """What stands between the words of a name."""
+    return APART if APART in name else WORD_SEPARATOR
+
+
 def parts(name: str) -> tuple[str, ...]:
-    """The words of a topic's name."""
-    separator = APART if APART in name else WORD_SEPARATOR
-    return tuple(name.split(separator))
+    """The words of a name."""
+    return tuple(name.split(separator(name)))
 
 
 def topic_name(name: str) -> str:

@@ -13,9 +13,8 @@ from rich.cells import cell_len
 
 from wikitopics.session.analysis.areas import Area, Atlas
 from wikitopics.session.analysis.cartography import arranged, filled, lands, name_places
-from wikitopics.session.naming import WORD_SEPARATOR, parts
+from wikitopics.session.naming import parts, separator
 from wikitopics.session.records import TopicRow
-from wikitopics.session.wording import APART
 from wikitopics.tui.text import cut, folded, visible
 
 ASPECT = 2.0
@@ -280,7 +279,7 @@ def _words(row: TopicRow) -> list[str]:
     if not row.name:
         return [f"#{row.topic}"]
     words = parts(row.name)[:NAMED]
-    between = APART if APART in row.name else WORD_SEPARATOR
+    between = separator(row.name)
     texts: list[str] = []
     for number in range(1, len(words) + 1):
         texts.append(cut(visible(between.join(words[:number])), WORD * number))

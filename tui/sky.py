@@ -56,6 +56,7 @@ _CHOSEN = 102
 _DARK = 103
 """All that a search has not found."""
 _INKS = {_LIT: "accent", _BRIGHT: "strong", _CHOSEN: "strong", _DARK: "faint"}
+_SEEN = (_LIT, _BRIGHT, _CHOSEN)
 _SHADE_CODES = np.array([0, *ASCII_LEVELS[1:].encode()], np.uint32)
 _DOTS_OF_BITS = np.array([bits.bit_count() for bits in range(256)])
 _TIES = np.array([5, 2, 7, 0, 1, 6, 3, 4])
@@ -297,15 +298,21 @@ Pieces = list[tuple[str, int]]
 def _with_texts(
     picture: SkyPicture, written: Iterable[Written]
 ) -> tuple[list[Pieces], dict[int, str]]:
-    """The picture's rows with texts over them, and the inks by number."""
+    """The picture's rows with texts over them, and the inks by number. A text keeps the cell before
+    it and the one after it free, unless what stands there was found or has just been read."""
     inks = dict(picture.inks)
     owners: dict[str, int] = {}
     in_row: dict[int, list[tuple[int, str, int]]] = {}
+    codes = picture.codes.copy()
+    _, width = codes.shape
     for row, column, text, ink in written:
+        for beside in (column - 1, column + cell_len(text)):
+            if 0 <= beside < width and picture.owners[row, beside] not in _SEEN:
+                codes[row, beside] = 0
         owner = owners.setdefault(ink, _DARK + 1 + len(owners))
         inks[owner] = ink
         in_row.setdefault(row, []).append((column, text, owner))
-    rows = runs(picture.codes, picture.owners)
+    rows = runs(codes, picture.owners)
     for row, words in in_row.items():
         rows[row] = _covered(rows[row], sorted(words))
     return rows, inks

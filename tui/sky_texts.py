@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from rich.cells import cell_len
 
 from wikitopics.session.analysis.cartography import names_on_lands
-from wikitopics.session.naming import WORD_SEPARATOR, parts
+from wikitopics.session.naming import parts, separator
 from wikitopics.session.records import TopicRow
 from wikitopics.session.storage.places import Places
 from wikitopics.tui.atlas import ASPECT
 from wikitopics.tui.inks import area_ink
 from wikitopics.tui.sky import Counts, Written, cells_of
 from wikitopics.tui.sky_index import Window
-from wikitopics.tui.text import cut, visible
+from wikitopics.tui.text import cut, fitting, visible
 
 TITLE = 28
 """The maximum width of a title."""
@@ -98,7 +98,7 @@ def named(
     texts: dict[int, str] = {}
     for area, name in names.items():
         if in_areas[area] > least:
-            texts[area] = cut(visible(name), max(width // 4, 1))
+            texts[area] = _shortened(name, max(width // 3, 1))
     cells, is_in = cells_of(topic_places, counts.window, counts.size)
     placed = names_on_lands(
         counts.areas.reshape(height, width, -1),
@@ -112,6 +112,12 @@ def named(
         Written(row, column + 1, texts[area], area_ink("head", area))
         for area, row, column in placed
     ]
+
+
+def _shortened(name: str, cells: int) -> str:
+    """As many words of a name as fit into these cells."""
+    between = separator(name)
+    return between.join(fitting(parts(name), cells, between))
 
 
 def taken_by(written: Iterable[Written], counts: Counts) -> NDArray[np.bool_]:
@@ -180,4 +186,4 @@ def topic_names(
 def _brief(row: TopicRow) -> str:
     """The first two words of a topic's name."""
     words = parts(row.name)[:2]
-    return WORD_SEPARATOR.join(words) if words else f"#{row.topic}"
+    return separator(row.name).join(words) if words else f"#{row.topic}"

@@ -279,6 +279,42 @@ def test_names_of_areas_lie_on_their_land():
     }
 
 
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("UNIVERSITY, STUDENTS", "UNIVERSITY, STUDENTS"),
+        ("APPLICATIONS, SPECIFICATIONS", "APPLICATIONS"),
+        ("WORLD WAR II · BERLIN · MUNICH", "WORLD WAR II · BERLIN"),
+        ("A NAME THAT SOMEBODY HAS GIVEN", "A NAME THAT SOMEBODY HAS…"),
+    ],
+)
+def test_a_name_that_is_too_long_loses_whole_words(name, shown):
+    places = np.full((20, 2), 2**15, np.uint16)
+    areas = np.zeros(20, int)
+    counts = Counts.of(Articles(places, areas), np.arange(1), 1, Window(), (78, 20))
+    free = np.zeros((20, 78), np.bool_)
+    (written,) = named(counts, {0: name}, places[:1], areas[:1], free)
+    assert written.text == shown
+
+
+def test_no_dot_touches_a_text_unless_it_was_found():
+    width, height = SIZE
+    columns, rows = np.meshgrid(np.arange(2 * width), np.arange(4 * height))
+    x = (columns.ravel() + 0.5) / (2 * width)
+    y = 1 - (rows.ravel() + 0.5) / (4 * height)
+    full = np.rint(np.stack([x, y], axis=1) * 65_535).astype(np.uint16)
+    counts = counted(full, np.zeros(len(full), int))
+    words = [Written(3, 10, "HISTORY", ""), Written(5, 0, "日本", ""), Written(7, 37, "end", "")]
+    shown = texts(lines(drawn(counts), words))
+    assert shown[3][9:18] == " HISTORY "
+    assert shown[5].startswith("日本 ⣿")
+    assert shown[7].endswith("⣿ end")
+    assert "".join(shown).count(" ") == 4
+    found = place(9.5 / width, 1 - 3.5 / height)
+    beside = texts(lines(drawn(counts, Overlay(lit=found)), words))
+    assert beside[3][9:18] == "•HISTORY "
+
+
 # Travelling.
 
 
