@@ -67,3 +67,16 @@ def wait(browser: Any, condition: Callable[[], Any]) -> None:
     from selenium.webdriver.support.wait import WebDriverWait
 
     WebDriverWait(browser, 30).until(lambda _: condition())
+
+
+SMALL = """
+const shown = [...document.querySelectorAll(arguments[0])].filter(one => one.checkVisibility());
+return shown.map(one => [one, one.getBoundingClientRect()])
+  .filter(([, box]) => box.width < 44 || box.height < 44)
+  .map(([one, box]) => `${one.outerHTML.slice(0, 80)}: ${box.width} by ${box.height}`);"""
+
+
+def too_small(browser: Any, selector: str) -> list[str]:
+    """Which of these parts of a page are harder to hit with a thumb than 44 pixels."""
+    found: list[str] = browser.execute_script(SMALL, selector)
+    return found

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.browsers import show, wait
+from tests.browsers import show, too_small, wait
 from tests.colours import DEFICIENCIES, apart, contrast
 from tests.html_pages import Seen, hash_of
 from tests.maps import grouped, with_topics
@@ -27,6 +27,7 @@ pytestmark = pytest.mark.interop
 for package in ("matplotlib", "jinja2"):
     pytest.importorskip(package)
 from wikitopics.session.analysis.report.page import MAPS, page  # noqa: E402 - needs both
+from wikitopics.session.analysis.report.pictures import formatted  # noqa: E402
 
 HOSTILE = (
     "<script>document.title='owned'</script>",
@@ -361,6 +362,50 @@ def test_a_browser_shows_it_by_day_by_night_and_on_a_phone(browser, tmp_path, fo
         assert len({of_body, of_text, of_line}) == 3
         grounds.append((of_body, of_text, of_line))
     assert not set(grounds[0]) & set(grounds[1])
+
+
+def test_a_thumb_hits_what_can_be_pressed(browser, tmp_path, race):
+    with SessionReader(race) as reader:
+        shown(browser, tmp_path, page(contents(reader)), 390)
+    assert too_small(browser, "nav a, nav input, button, input[type=range], summary") == []
+    navigation = "return document.querySelector('nav').offsetHeight"
+    assert run(browser, navigation) < 844 / 4, "which stays in sight"
+
+
+def test_a_chart_tells_its_values_where_a_finger_is_and_otherwise_the_last_ones(
+    browser, tmp_path, race
+):
+    with SessionReader(race) as reader:
+        found = contents(reader)
+    shown(browser, tmp_path, page(found), 390)
+    told = (
+        "return [...document.querySelectorAll('.charts figure output')].map(one => "
+        "[...one.querySelectorAll('b')].map(part => part.textContent))"
+    )
+    at_rest = run(browser, told)
+    for told_below, (_, curves) in zip(at_rest, found["metrics"], strict=True):
+        assert told_below == [
+            *(formatted(curve.values[-1]) for curve in curves.values()),
+            f"{max(curve.articles[-1] for curve in curves.values()):,.0f}",
+        ]
+    _, curves = found["metrics"][0]
+    starts = [curve.articles[0] for curve in curves.values()]
+    chart = browser.find_element("css selector", ".charts svg")
+    at_once = "arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})"
+    run(browser, at_once, chart)
+    left = "const box = arguments[0].getBoundingClientRect(); return [box.left + 20, box.top + 60]"
+    x, y = run(browser, left, chart)
+    for kind, touches in (("touchStart", [{"x": x, "y": y}]), ("touchEnd", [])):
+        event = {"type": kind, "touchPoints": touches}
+        browser.execute_cdp_cmd("Input.dispatchTouchEvent", event)
+    wait(browser, lambda: run(browser, told)[0][-1] == f"{min(starts):,.0f}")
+    for value, start, curve in zip(run(browser, told)[0], starts, curves.values(), strict=False):
+        assert value == (formatted(curve.values[0]) if start == min(starts) else "")
+    chart.send_keys("\ue014")  # to the right
+    assert run(browser, told)[0][-1] != f"{min(starts):,.0f}"
+    assert run(browser, told)[1:] == at_rest[1:]
+    run(browser, "document.activeElement.blur()")
+    assert run(browser, told) == at_rest
 
 
 @pytest.fixture

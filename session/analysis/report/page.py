@@ -48,7 +48,7 @@ DETAILS = (
     Detail(points=28, words=8, past=5, articles=4, snippet=120),
     Detail(points=20, words=6, past=4, articles=3, snippet=0),
     Detail(points=12, words=4, past=2, articles=2, snippet=0),
-    Detail(points=8, words=3, past=2, articles=1, snippet=0),
+    Detail(points=6, words=3, past=2, articles=1, snippet=0),
 )
 """The first of these that gives a small enough page is used; if none does, the last, with fewer
 topics."""
@@ -91,7 +91,7 @@ def page(contents: dict[str, Any]) -> str:
     style = asset("page.css") + asset("painted.css") + colours()
     for area, colour in enumerate(COLOURS):
         style += f".f-area{area} {{ fill: {colour} }}\n"
-    script = asset("page.js") + asset("map.js")
+    script = asset("page.js") + asset("map.js") + asset("curves.js")
     template = environment.get_template("page.html.jinja")
     models = contents["models"]
     names = {model.place: model.status.name for model in models}

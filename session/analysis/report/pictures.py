@@ -8,7 +8,7 @@ import io
 import re
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree
 
 import numpy as np
@@ -228,7 +228,20 @@ STEEP = 4
 """Values of 1 and more that differ by more than this factor are drawn on a logarithmic scale."""
 
 
-def chart(metric: Metric, curves: "Curves", names: dict[int, str], noun: str) -> Markup:
+MOMENTS = 50
+"""The most moments whose values a chart tells: on a phone, one for each seven pixels."""
+
+
+class Chart(NamedTuple):
+    """A chart, and what can be read from it."""
+
+    picture: Markup
+    moments: list[tuple[int, str, list[str]]]
+    """(place on the x axis, articles, the value of each curve there), at most `MOMENTS`. A curve
+    that begins later has an empty text."""
+
+
+def chart(metric: Metric, curves: "Curves", names: dict[int, str], noun: str) -> Chart:
     """The chart. ``names``: the models' names, by place; ``noun``: what was read, such as
     "articles"."""
     with figure(WIDTH, HEIGHT) as drawn:
@@ -256,7 +269,28 @@ def chart(metric: Metric, curves: "Curves", names: dict[int, str], noun: str) ->
             )
         all_values = np.concatenate([curve.values for curve in curves.values()])
         _scales(axes, metric, noun, all_values)
-        return plain(drawn, f"{metric.title}: {'; '.join(ends)}")
+        picture = plain(drawn, f"{metric.title}: {'; '.join(ends)}")
+        return Chart(picture, _moments(curves, axes.get_xlim()))
+
+
+def _moments(
+    curves: "Curves", limits: tuple[float, float]
+) -> list[tuple[int, str, list[str]]]:
+    """`Chart.moments`, on an axis with these limits."""
+    articles = np.unique(np.concatenate([curve.articles for curve in curves.values()]))
+    low, high = np.log(limits)
+    parts = (np.log(articles) - low) / (high - low)
+    xs = np.rint(LEFT + parts * (WIDTH - LEFT - RIGHT)).astype(int)
+    is_last = np.append(xs[1:] > xs[:-1], True)  # of those at the same place
+    apart = list(zip(xs[is_last].tolist(), articles[is_last].tolist(), strict=True))
+    moments = []
+    for x, n_articles in thin(apart, MOMENTS):
+        values = []
+        for curve in curves.values():
+            known = curve.up_to(n_articles).values
+            values.append(formatted(known[-1]) if len(known) else "")
+        moments.append((x, f"{n_articles:,.0f}", values))
+    return moments
 
 
 def formatted(value: float) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.browsers import show, wait
+from tests.browsers import show, too_small, wait
 from tests.html_pages import Seen, hash_of
 from tests.map_pages import unpacked
 from wikitopics.session.analysis.report.map_page import (
@@ -248,6 +248,16 @@ def test_zooming_shows_areas_then_topics_then_titles_and_none_overlap(
 def test_few_articles_are_shown_too(browser, tmp_path, n):
     shown(browser, tmp_path, map_page("A map", articles_of(n), topics_of(10), AREAS))
     assert browser.execute_script(f"{DRAWN}.shown") == n
+
+
+@pytest.mark.interop
+def test_a_thumb_hits_what_can_be_pressed_and_nothing_is_too_wide(browser, tmp_path):
+    text = map_page("A map", articles_of(500), topics_of(10), AREAS)
+    shown(browser, tmp_path, text, 390)
+    browser.find_element("id", "sought").send_keys("article 7")
+    eventually(browser, "return document.querySelectorAll('[role=option]').length", 8)
+    assert too_small(browser, "button, input, [role=option]") == []
+    assert browser.execute_script("return document.documentElement.scrollWidth") == 390
 
 
 @pytest.mark.interop

@@ -73,7 +73,8 @@ function roomForNames() {
 function names() {
   const found = [];
   const take = roomForNames();
-  if (!printing) take([width - 64, height - 148, width, height]); // the buttons
+  const { offsetWidth, offsetHeight } = find(".zoom");
+  if (!printing) take([width - offsetWidth - 24, height - offsetHeight - 24, width, height]);
   const narrow = width < 600 ? 0.85 : 1;
 
   function tried(kind, texts, [x, y], weight, size, colour) {
