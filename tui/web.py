@@ -56,8 +56,8 @@ site's."""
 _HEADERS = {
     "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; "
-    # The page's own script, which lets keys reach the screen without a click.
-    "script-src 'self' 'sha256-rB2XcgRV1+NZe0O/hwNNRwCi50bE86Sgmkn+1zb+AeE='; "
+    # The page's own script, which makes the terminal fit the browser.
+    "script-src 'self' 'sha256-wuJhDgvGi1ifKWtQ2XAHNCFF6jk86qyFeQNhu9O1F1s='; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",  # the address holds the token
     "Cache-Control": "no-store",
@@ -75,11 +75,16 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 class ViewerProcess(AppService):  # type: ignore[misc]
     """The process behind one browser. It only reads, so it can be killed at any time."""
 
+    is_light = False
+    """Whether the browser's user prefers a light background."""
+
     async def _open_app_process(
         self, width: int = 80, height: int = 24
     ) -> asyncio.subprocess.Process:
         environment = self._build_environment(_cells(width), _cells(height))
         kept = {name: value for name, value in environment.items() if _INHERITED.fullmatch(name)}
+        if self.is_light:
+            kept["COLORFGBG"] = "0;15"  # as a terminal says that its background is white
         self._process = process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-P",
@@ -135,7 +140,7 @@ class Screens(Server):  # type: ignore[misc]
     async def _make_app(self) -> web.Application:
         app = web.Application(middlewares=[self._guard])
         app.router.add_get("/{token}/", self.handle_index)
-        app.router.add_get("/{token}/ws", self.handle_websocket)
+        app.router.add_get(r"/{token}/ws{scheme:(?:/light)?}", self.handle_websocket)
         app.router.add_get(r"/{token}/{file:(?:js|css|fonts)/[\w-]+\.\w+}", self._handle_file)
         app.on_response_prepare.append(_protect)
         app.on_shutdown.append(self.on_shutdown)
@@ -184,6 +189,7 @@ class Screens(Server):  # type: ignore[misc]
             close=websocket.close,
             download_manager=self.download_manager,
         )
+        service.is_light = bool(request.match_info["scheme"])
         self._viewers.add(service)
         try:
             await websocket.prepare(request)

@@ -5,6 +5,7 @@ import asyncio
 import contextlib
 import http.client
 import itertools
+import re
 import signal
 import socket
 import sys
@@ -15,12 +16,13 @@ from urllib.parse import urlsplit
 import aiohttp
 import pytest
 from textual.app import SystemCommand
+from textual.color import Color
 
 from tests import waiting
 from tests.tui import seeing
 from tests.tui.opening import KEYS, is_open
 from wikitopics.extra import WEB
-from wikitopics.tui import viewer
+from wikitopics.tui import terminal, viewer
 from wikitopics.tui.views.view import View
 
 ENDS = {"q", "ctrl+c", "ctrl+q"}
@@ -186,6 +188,50 @@ async def seen(browser, words):
     drawn = b""
     while words not in drawn:
         drawn += (await asyncio.wait_for(browser.receive(), 60)).data
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize(
+    ("path", "theme"), [("ws", terminal.DARK), ("ws/light", terminal.LIGHT)], ids=["dark", "light"]
+)
+async def test_the_screen_is_as_light_or_dark_as_the_browser(served, path, theme):
+    _, address = served
+    red, green, blue = Color.parse(theme.background).rgb
+    async with (
+        aiohttp.ClientSession() as client,
+        client.ws_connect(f"{address}{path}?width=80&height=24") as browser,
+    ):
+        await seen(browser, f"48;2;{red};{green};{blue}".encode())
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+def test_the_page_is_as_light_or_dark_as_the_browser_and_fits_a_phone(served, browser, scheme):
+    process, address = served
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.get(address)
+
+    def told():
+        """The viewer's environment, which is the server's until it has begun."""
+        for viewer_process in viewers(process):
+            environment = Path(f"/proc/{viewer_process}/environ").read_text(encoding="utf-8")
+            if "TEXTUAL_FPS" in environment:
+                return environment
+        return ""
+
+    waiting.until(told)
+    ground = terminal.LIGHT if scheme == "light" else terminal.DARK
+    paper = "return getComputedStyle(document.body).backgroundColor"
+    assert Color.parse(browser.execute_script(paper)) == Color.parse(ground.background)
+    assert ("COLORFGBG=0;15" in told()) == (scheme == "light")
+    (columns,) = re.findall(r"\0COLUMNS=(\d+)\0", told())
+    assert 60 <= int(columns) < 80
+    assert browser.execute_script("return document.documentElement.scrollWidth") == 390
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
 @pytest.mark.interop
