@@ -60,10 +60,7 @@ def places(rule: Rule, text: str) -> list[Place]:
         return list(_lines(rule, text))
     valid = text.encode("utf-8", "replace").decode()  # as rules read it
     if rule.number == BY_DICTIONARY:
-        found = []
-        for start, end, word in segmenters.placed_words(valid, rule.language):
-            found += _within(rule, valid, (start, end), rule.words_between_spaces(word))
-        return found
+        return _by_dictionary(rule, valid)
     return _between_spaces(rule, valid)
 
 
@@ -116,16 +113,30 @@ def _in_run(rule: Rule, run: str) -> list[Place]:
     return found
 
 
-def _within(rule: Rule, text: str, place: Place, words: Sequence[bytes]) -> list[Place]:
-    """The places of the words that a dictionary found in this place, where the text may spell them
+def _by_dictionary(rule: Rule, text: str) -> list[Place]:
+    """The places of the words that a dictionary finds."""
+    found: list[Place] = []
+    known: dict[tuple[str, str], Sequence[Place]] = {}
+    for start, end, word in segmenters.placed_words(text, rule.language):
+        part = text[start:end]
+        inside = known.get((part, word))
+        if inside is None:
+            inside = _within(rule, part, rule.words_between_spaces(word))
+            known[part, word] = inside
+        for first, last in inside:
+            found.append((start + first, start + last))
+    return found
+
+
+def _within(rule: Rule, part: str, words: Sequence[bytes]) -> list[Place]:
+    """The places of the words that a dictionary found as this part of a text, which may spell them
     otherwise."""
     if not words:
         return []
-    start, end = place
-    found = _between_spaces(rule, text[start:end])
+    found = _between_spaces(rule, part)
     if len(found) == len(words):
-        return [(start + first, start + last) for first, last in found]
-    return _divided(place, len(words))
+        return found
+    return _divided((0, len(part)), len(words))
 
 
 def _last_part(rule: Rule, text: str, parts: Sequence[Place], word: bytes) -> int | None:

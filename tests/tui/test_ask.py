@@ -38,6 +38,20 @@ async def test_a_text_is_asked_about_while_it_is_typed(shown, trained, corpus):
         await seeing.press(pilot, "i", *corpus.words[2], shows="1 of 1 words known")
 
 
+async def test_the_field_is_as_high_as_its_text_and_leaves_room_for_the_lists(shown, trained):
+    async with shown(trained, size=(80, 24), words="FINISHED") as (app, pilot):
+        await seeing.press(pilot, "i", shows="appear as you type")
+        field = app.main.focused
+        listed = app.main.view.query_one(ArticleList)
+        assert (field.outer_size.height, listed.outer_size.height) == (3, 10)
+        heights = []
+        for _ in range(6):
+            app.post_message(events.Paste("a line\n"))
+            await seeing.settled(pilot)
+            heights.append(field.outer_size.height)
+        assert heights == [4, 5, 6, 6, 6, 6]
+
+
 async def test_a_short_question_finds_titles_in_which_its_words_are_marked(shown, trained):
     async with shown(trained, size=(120, 40), words="FINISHED") as (app, pilot):
         await seeing.press(pilot, "i", shows="appear as you type")

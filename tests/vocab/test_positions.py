@@ -119,6 +119,23 @@ def test_words_of_a_dictionary_have_the_places_that_it_tells(monkeypatch):
     assert parts_of(text, places(rule, text)) == ["東京", "都庁", "A", "吹替"]
 
 
+def test_a_word_of_a_dictionary_is_taken_apart_once_however_often_it_occurs(monkeypatch):
+    n = 50
+    taken_apart = []
+    split = Rule.words_between_spaces
+
+    def watched(rule, text):
+        taken_apart.append(text)
+        return split(rule, text)
+
+    placed = [(2 * number, 2 * number + 2, "東京") for number in range(n)]
+    monkeypatch.setattr(segmenters, "placed_words", lambda text, language: placed)
+    monkeypatch.setattr(Rule, "words_between_spaces", watched)
+    found = places(Rule.parse("3 ja"), "東京" * n)
+    assert found == [(start, end) for start, end, _ in placed]
+    assert len(taken_apart) < 5
+
+
 @pytest.mark.interop
 @pytest.mark.parametrize(
     ("language", "text", "expected"),

@@ -273,9 +273,7 @@ def chart(metric: Metric, curves: "Curves", names: dict[int, str], noun: str) ->
         return Chart(picture, _moments(curves, axes.get_xlim()))
 
 
-def _moments(
-    curves: "Curves", limits: tuple[float, float]
-) -> list[tuple[int, str, list[str]]]:
+def _moments(curves: "Curves", limits: tuple[float, float]) -> list[tuple[int, str, list[str]]]:
     """`Chart.moments`, on an axis with these limits."""
     articles = np.unique(np.concatenate([curve.articles for curve in curves.values()]))
     low, high = np.log(limits)

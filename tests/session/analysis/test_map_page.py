@@ -9,6 +9,7 @@ import pytest
 from tests.browsers import show, too_small, wait
 from tests.html_pages import Seen, hash_of
 from tests.map_pages import unpacked
+from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.analysis.report.map_page import (
     MOST_DOTS,
     NONE,
@@ -258,6 +259,20 @@ def test_a_thumb_hits_what_can_be_pressed_and_nothing_is_too_wide(browser, tmp_p
     eventually(browser, "return document.querySelectorAll('[role=option]').length", 8)
     assert too_small(browser, "button, input, [role=option]") == []
     assert browser.execute_script("return document.documentElement.scrollWidth") == 390
+
+
+@pytest.mark.interop
+def test_the_whole_legend_is_in_sight_beside_a_mouse(browser, tmp_path):
+    areas = [Area(f"an area with a name {k}", (k / 18, 0.5), COLOURS[k]) for k in range(18)]
+    topics = [Topic(f"topic {k}", ["word"], k, (k / 18, 0.5), areas[k].colour) for k in range(18)]
+    shown(browser, tmp_path, map_page("A map", articles_of(500, 18), topics, areas), 1280)
+    rights = (
+        "return [...document.querySelectorAll('.legend button')].map(one => "
+        "one.getBoundingClientRect().right)"
+    )
+    told = browser.execute_script(rights)
+    assert len(told) == 18
+    assert max(told) <= 1280
 
 
 @pytest.mark.interop

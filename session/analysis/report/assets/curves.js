@@ -1,6 +1,6 @@
 // Below a chart stand the last values of its curves; at a pointer, or after a tap, those there.
 for (const figure of document.querySelectorAll(".charts figure")) {
-  const moments = JSON.parse(figure.dataset.moments);
+  const moments = JSON.parse(figure.dataset.values);
   const picture = figure.querySelector("svg");
   const told = [...figure.querySelectorAll("output b")]; // of each curve, then the number of articles
   const { width, height } = picture.viewBox.baseVal;
@@ -9,7 +9,7 @@ for (const figure of document.querySelectorAll(".charts figure")) {
 
   const line = document.createElementNS(picture.namespaceURI, "path");
   line.setAttribute("class", "s-muted");
-  line.setAttribute("d", `M0 0V${height}`);
+  line.setAttribute("d", `M0 0V${height - 36}`); // to the axis, below which its labels are
   picture.append(line);
 
   function show(place) {
