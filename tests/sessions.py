@@ -53,11 +53,13 @@ def trained(trained_once: Path, home: Path) -> Path:
 
 
 @pytest.fixture
-def released(home: Path) -> Path:
-    """A session of 1.0.0 as `default`: see `session/storage/test_released.py`."""
+def released(home: Path, request: pytest.FixtureRequest) -> Path:
+    """A session of 1.0.0, or of the version that is the test's parameter, as `default`: see
+    `session/storage/test_released.py`."""
     home.mkdir(exist_ok=True)
     path = home / "default.db"
-    path.write_bytes(gzip.decompress((RELEASES / "1.0.0.sqlite.gz").read_bytes()))
+    version = getattr(request, "param", "1.0.0")
+    path.write_bytes(gzip.decompress((RELEASES / f"{version}.sqlite.gz").read_bytes()))
     return path
 
 
