@@ -224,7 +224,10 @@ class CountsReader(OpenedSession):
                 stored = self._block_with(article.seq)
             if stored is not None:
                 first, block = stored
-                yield article.seq, block.entries(article.seq - first)
+                place = article.seq - first
+                # 1.0.0 numbered the rows of `kept_counts` from 1 on.
+                if block.page_ids[place] == article.page_id:
+                    yield article.seq, block.entries(place)
 
     def _block_with(self, seq: int) -> tuple[int, Block] | None:
         """(number of its first article, the stored block of trained articles that includes this

@@ -160,6 +160,19 @@ class Curves:
         self._snapshots = [point for point in self._snapshots if point not in gone]
         changes.thinned_snapshots |= gone
 
+    @property
+    def lacks_areas(self) -> bool:
+        """Whether the topics that are stored have no areas: those of a session that a version
+        without areas has finished."""
+        return any(self._areas[number] is None for number in self._topics)
+
+    def group_topics(self, changes: Changes) -> None:
+        """Store the areas of the topics that are stored."""
+        for number, snapshot in self._topics.items():
+            areas = self._areas_of(number, snapshot, [])
+            changes.areas[number] = areas
+            self._areas[number] = areas
+
     def _areas_of(self, number: int, snapshot: TopWords, events: Sequence[TopicEvent]) -> Areas:
         """The areas of a model's topics as of this snapshot, with their places; events: of topics
         since the last one."""

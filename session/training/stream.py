@@ -208,6 +208,8 @@ class Stream:
         charting = self._charting
         if self.progress.articles and self._curves.kept_at != self.progress.articles:
             return Work(lambda _: self._keep_last_topics())
+        if self._curves.lacks_areas:
+            return Work(lambda _: self._group_topics())
         if charting.due(self.progress, all_learnt=True):
             return Work(lambda _: self._choose_landmarks(all_learnt=True), on_committed=True)
         if charting.is_laying_out:
@@ -227,6 +229,12 @@ class Stream:
     def _keep_last_topics(self) -> None:
         """Keep the topics as they are at the end, where their places begin the last layout."""
         self._curves.keep_topics(self.progress.articles, self._changes)
+        self.dirty = True
+
+    def _group_topics(self) -> None:
+        """Group the topics of a session that an earlier version has finished: their places begin
+        the layout."""
+        self._curves.group_topics(self._changes)
         self.dirty = True
 
     def _choose_landmarks(self, *, all_learnt: bool) -> None:

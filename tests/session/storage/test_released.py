@@ -408,9 +408,26 @@ def test_the_report_says_that_areas_come_from_leading_words(cli, released):
     assert "leading words" in cli("report").out
 
 
-@of("1.1.0")
-def test_a_session_of_1_1_has_areas_once_it_trains_on(cli, counted_here, released):
+@of(*PENDING)
+def test_train_gives_areas_and_a_map_even_if_nothing_is_left_to_learn(cli, counted_here, released):
     let_it_go_on(released)
-    cli.ok("train")
+    cli.ok("train", "--articles", "320")
     with SessionReader(released) as reader:
-        assert reader.areas("lda") is not None
+        assert reader.progress().articles == 320
+        for model in MODELS:
+            assert reader.areas(model) is not None
+    assert len(cli.rows("map")) == 320
+
+
+@of("1.0.0", "1.1.0")
+def test_only_the_words_of_an_article_are_taken_for_its_words(released):
+    with SessionReader(released) as reader:
+        articles = reader.recent_articles(320)
+        words = {article.seq: reader.words_of(article) for article in articles}
+    sql(released, "DELETE FROM recent")  # as if many more articles had followed
+    with SessionReader(released) as reader:
+        kept = dict(reader.words_of_each(articles))
+    for seq, (ids, counts) in kept.items():
+        np.testing.assert_array_equal(ids, words[seq][0])
+        np.testing.assert_array_equal(counts, words[seq][1])
+    assert len(kept) == (320 if RELEASED[version(released)] == "1.1.0" else 0)
