@@ -49,7 +49,9 @@ def upgrade(path: Path) -> None:
             for statement in statements:
                 db.execute(statement)
             db.execute(f"PRAGMA user_version = {VERSION}")
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        # All is committed. On a full disk it stays in the log, from where it is read as well.
+        with contextlib.suppress(sqlite3.Error):
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _swapped(topics: Any) -> Any:

@@ -13,6 +13,7 @@ import json
 import signal
 import subprocess
 import sys
+from sqlite3 import SQLITE_DENY, SQLITE_OK
 
 import numpy as np
 import pytest
@@ -298,6 +299,24 @@ def test_a_full_disk_leaves_it_as_it_was(seen, released, monkeypatch):
             formats.upgrade(released)
     assert version(released) == FIRST_RELEASED
     assert seen(released) == before
+
+
+def test_a_disk_that_is_full_once_all_is_committed_is_no_error(seen, released, monkeypatch):
+    before = seen(released, [["topics"], ["export", "articles"]])
+    connect = formats.connect
+
+    def without_room(path):
+        db = connect(path)
+        db.set_authorizer(
+            lambda _, name, *__: SQLITE_DENY if name == "wal_checkpoint" else SQLITE_OK
+        )
+        return db
+
+    with monkeypatch.context() as full:
+        full.setattr(formats, "connect", without_room)
+        formats.upgrade(released)
+    assert version(released) == VERSION
+    assert seen(released, [["topics"], ["export", "articles"]]) == before
 
 
 def test_what_came_later_works_as_far_as_the_session_has_what_it_takes(cli, released, one_line):
