@@ -9,11 +9,14 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from wikitopics.session.errors import SessionError
 from wikitopics.session.records import Flow, State, TrainerActivity
 from wikitopics.session.storage.database import (
+    RELEASED,
     connect,
     database,
     only_row,
+    schema,
     session_errors,
     writing,
 )
@@ -115,9 +118,16 @@ class HeartbeatWriter:
 
 def request_control(path: Path, **columns: bool) -> None:
     """Set fields of `ControlRequest` for a session's trainer, to True or False. Raises
-    `SessionError`."""
+    `SessionError`, also if the trainer is still one of an earlier version, which lacks a field."""
     assignments = ", ".join(f"{name} = :{name}" for name in columns)
     with contextlib.closing(connect(path)) as db, session_errors(path):
+        (version,) = db.execute("PRAGMA user_version").fetchone()
+        known = {column for table, _, column, *_ in schema(version) if table == "control"}
+        if not known.issuperset(columns):
+            raise SessionError(
+                f"a trainer of version {RELEASED[version]} is running, which cannot do that: stop "
+                "it, and start another"
+            )
         db.execute(f"UPDATE control SET {assignments}", columns)
 
 

@@ -25,10 +25,11 @@ from tests.sessions import RELEASES
 from wikitopics.model import Minibatch
 from wikitopics.model.coherence import Occurrences, npmi_of_words
 from wikitopics.session.analysis.areas import atlas
-from wikitopics.session.errors import DiskFull
+from wikitopics.session.errors import DiskFull, SessionError
 from wikitopics.session.storage import upgrading as formats
 from wikitopics.session.storage.counts import KeptCounts
 from wikitopics.session.storage.database import FIRST_RELEASED, RELEASED, VERSION, schema
+from wikitopics.session.storage.heartbeats import request_control
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import SessionWriter
 
@@ -299,6 +300,14 @@ def test_a_full_disk_leaves_it_as_it_was(seen, released, monkeypatch):
             formats.upgrade(released)
     assert version(released) == FIRST_RELEASED
     assert seen(released) == before
+
+
+@of("1.2.0")
+def test_a_trainer_that_is_still_of_an_earlier_version_is_asked_for_what_it_can_do(released):
+    request_control(released, save=True)
+    with pytest.raises(SessionError, match=r"a trainer of version 1\.2\.0 is running"):
+        request_control(released, lay_out=True)
+    assert sql(released, "SELECT save FROM control") == [(1,)]
 
 
 def test_a_disk_that_is_full_once_all_is_committed_is_no_error(seen, released, monkeypatch):
