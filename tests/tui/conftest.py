@@ -1,5 +1,6 @@
 """Canned sessions, one of each kind a test run, and the app on them."""
 
+import asyncio
 import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -78,10 +79,16 @@ def ends_are_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys and pauses end when all that they lead to at once has happened and is drawn.
 
     By itself a pilot waits for the process to be idle, and takes one for idle that others keep from
-    its core.
+    its core. And it sends each widget a message to see it handled, several times for each key, which
+    is most of what a screen of many widgets does: that is needed only where something goes on.
     """
     press = Pilot.press
     pause = Pilot.pause
+    wait_for_screen = Pilot._wait_for_screen
+
+    async def waited(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
+        await asyncio.sleep(0)
+        return seeing.at_rest(pilot.app) or await wait_for_screen(pilot, timeout)
 
     async def pressed(pilot: Pilot[Any], *keys: str) -> None:
         for key in keys:
@@ -92,6 +99,7 @@ def ends_are_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
         await pause(pilot, delay)
         await seeing.settled(pilot)
 
+    monkeypatch.setattr(Pilot, "_wait_for_screen", waited)
     monkeypatch.setattr(Pilot, "press", pressed)
     monkeypatch.setattr(Pilot, "pause", paused)
 

@@ -37,6 +37,18 @@ def text(app: Any) -> str:
 until_true = partial(waiting.until_true, seconds=60.0)
 
 
+def at_rest(app: Any) -> bool:
+    """Whether the app, the screen in front and its widgets all wait for a message: none is being
+    handled."""
+    if not app.is_running or app._exit:
+        return False
+    screen = app.screen
+    queues = [one._message_queue for one in (app, *screen.walk_children(with_self=True))]
+    return not screen._callbacks and all(
+        queue.empty() and queue.ready_event._waiters for queue in queues
+    )
+
+
 async def settled(pilot: Pilot[Any]) -> None:
     """Return once nothing is left to be handled or drawn, but for what threads and timers will
     bring."""
@@ -46,9 +58,8 @@ async def settled(pilot: Pilot[Any]) -> None:
         if quiet == 2 or not app.is_running or app._exit:
             return
         screen = app.screen
-        widgets = list(screen.walk_children(with_self=True))
-        waiting = any(not one._message_queue.empty() for one in (app, *widgets))
-        quiet = 0 if waiting or screen._layout_required or screen._dirty_widgets else quiet + 1
+        is_drawn = not (screen._layout_required or screen._dirty_widgets)
+        quiet = quiet + 1 if is_drawn and at_rest(app) else 0
         try:
             await pilot._wait_for_screen()
         except WaitForScreenTimeout:
