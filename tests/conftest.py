@@ -57,7 +57,7 @@ for number, handler in (
 
 # Each test leaves cycles of widgets and tasks behind, among millions of objects that stay: looking
 # for them as often as Python does takes a seventh of the time.
-gc.set_threshold(50_000, 20, 100)
+gc.set_threshold(300_000, 20, 100)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
