@@ -279,7 +279,8 @@ class OnlineLDA(DirichletAllocation):
         # The proportions have the model's alpha instead of the E-step's. The latter is subtracted
         # first: otherwise a small alpha would be lost in rounding beside a large one.
         expected_words = gamma - alpha.astype(gamma.dtype)
-        return proportions(expected_words + self.alpha.astype(gamma.dtype))
+        theta = expected_words + self.alpha.astype(gamma.dtype)
+        return proportions(theta, self._workers)
 
     def _collapsed_alpha(self, stage: Stage) -> Vector:
         """(K,) the alpha of the collapsed E-step: it starts large and falls to the model's, or, if
@@ -314,7 +315,7 @@ class OnlineLDA(DirichletAllocation):
         if self.recipe.inference_passes:
             return super().infer(batch)
         _, _, posterior = self._ascent(batch)
-        return proportions(posterior.gamma)
+        return proportions(posterior.gamma, self._workers)
 
     def word_topics(self, batch: Minibatch, theta: NDArray[Any]) -> NDArray[np.float64]:
         """See `LambdaModel.word_topics`; with [H10]'s E-step, phi_dwk ~ exp(E[log theta_dk] +

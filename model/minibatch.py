@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, NamedTuple, TypeVar, cast
@@ -37,10 +38,19 @@ class Threads:
     """
 
     def __init__(self, threads: int) -> None:
-        if threads < 1:
-            raise ValueError(f"threads must be at least 1, not {threads}")
         self.threads = threads
         self._pool: ThreadPoolExecutor | None = None
+
+    @property
+    def threads(self) -> int:
+        """How many there are; setting it raises ValueError for less than 1."""
+        return self._threads
+
+    @threads.setter
+    def threads(self, threads: int) -> None:
+        if threads < 1:
+            raise ValueError(f"threads must be at least 1, not {threads}")
+        self._threads = threads
 
     def map(self, work: Callable[[int, int], Result], n: int, size: int) -> list[Result]:
         """[work(start, stop) for each block], in order."""
@@ -48,7 +58,9 @@ class Threads:
         if self.threads == 1 or len(blocks) < 2:
             return [work(start, stop) for start, stop in blocks]
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.threads - 1, thread_name_prefix="model")
+            # Each starts when it is first needed.
+            most = max(self.threads, os.cpu_count() or 1)
+            self._pool = ThreadPoolExecutor(most, thread_name_prefix="model")
         waiting = iter(enumerate(blocks))  # from which each thread takes the next block
         results: list[Result | None] = [None] * len(blocks)
 

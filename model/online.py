@@ -221,7 +221,7 @@ class OnlineModel(ABC):
 
     @threads.setter
     def threads(self, threads: int) -> None:
-        self._workers = Threads(threads)
+        self._workers.threads = threads
 
     def __repr__(self) -> str:
         sizes = f"{self.n_topics} topics, {self.n_words} words, {self.updates} updates"

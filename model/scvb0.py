@@ -304,7 +304,7 @@ class SCVB0(DirichletAllocation):
         if self._learn_eta:
             self._eta_step()
         self._renew_topics(self._final_alpha, statistics.mass, batch)
-        return proportions(theta)
+        return proportions(theta, self._workers)
 
     def _count_anew(self) -> None:
         super()._count_anew()

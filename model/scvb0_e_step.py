@@ -504,7 +504,7 @@ def inferred(
     rows = topics.read_rows(words.ids, apart, workers)
     no_sums = np.empty((1, 0, rows.shape[1]), rows.dtype)
     theta = _run_passes(words, rows, passes, INFERENCE_BLOCK, no_sums, workers)
-    return proportions(theta)
+    return proportions(theta, workers)
 
 
 def _run_passes(
@@ -536,7 +536,13 @@ def _run_passes(
     passes_padded = Passes(padded_alpha, keep, n)
     if U == 0 and K >= MANY_TOPICS:
         flat = np.cbrt(padded_alpha)
-        expected = np.stack([np.einsum("uk,k->u", rows, prior) for prior in (padded_alpha, flat)])
+        expected = np.empty((2, len(rows)), dtype)
+
+        def expect(start: int, stop: int) -> None:
+            for number, prior in enumerate((padded_alpha, flat)):
+                expected[number, start:stop] = np.einsum("uk,k->u", rows[start:stop], prior)
+
+        workers.map(expect, len(rows), SUM_BLOCK)
         others = padded(round(ACTIVE * K**0.5)) - 1
         arguments = (words.entries, rows, passes_padded, theta, flat, expected, others)
         workers.run(active_documents, D, size, *arguments)
@@ -560,11 +566,16 @@ def _run_passes(
     return theta[:, :K]
 
 
-def proportions(theta: Floats) -> NDArray[np.float32]:
+def proportions(theta: Floats, workers: Threads) -> NDArray[np.float32]:
     """(D, K) E[theta]: `theta`, which is N_theta + alpha or the gamma of variational LDA, with rows
     scaled to sum to 1."""
-    totals = theta.sum(axis=1, keepdims=True)
-    proportions: NDArray[np.float32] = (theta / totals).astype(np.float32)
+    proportions = np.empty(theta.shape, np.float32)
+
+    def scale(start: int, stop: int) -> None:
+        rows = theta[start:stop]
+        proportions[start:stop] = rows / rows.sum(axis=1, keepdims=True)
+
+    workers.map(scale, len(theta), INFERENCE_BLOCK)
     return proportions
 
 

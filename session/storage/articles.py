@@ -99,6 +99,15 @@ class ArticleTopics:
             proportions = [Proportions.of(theta, fine=fine) for theta in thetas]
         return ArticleTopics(np.column_stack(columns).astype(LARGEST), proportions)
 
+    @staticmethod
+    def concatenate(parts: Sequence["ArticleTopics"]) -> "ArticleTopics":
+        """Those of several parts, at least one, in order."""
+        of_models = zip(*(part.proportions for part in parts), strict=True)
+        return ArticleTopics(
+            np.concatenate([part.largest for part in parts], dtype=LARGEST),
+            [Proportions.concatenate(of_model) for of_model in of_models],
+        )
+
 
 def insert_articles(
     db: Connection,

@@ -277,9 +277,12 @@ def _until_little_is_missing(theta: NDArray[np.floating[Any]]) -> NDArray[np.boo
     least = descending[np.arange(len(theta)), n_needed - 1]
     needed: NDArray[np.bool_] = theta >= least[:, None]
     # Of equal ones, the first are needed.
-    for row in np.flatnonzero(np.count_nonzero(needed, axis=1) > n_needed):
-        order = np.argsort(-theta[row], kind="stable")
-        needed[row, order[n_needed[row] :]] = False
+    with_too_many = np.flatnonzero(np.count_nonzero(needed, axis=1) > n_needed)
+    is_equal = theta[with_too_many] == least[with_too_many, None]
+    n_larger = np.count_nonzero(needed[with_too_many] & ~is_equal, axis=1)
+    n_equal_needed = n_needed[with_too_many] - n_larger
+    is_late = np.cumsum(is_equal, axis=1, dtype=np.int32) > n_equal_needed[:, None]
+    needed[with_too_many] &= ~(is_equal & is_late)
     return needed
 
 

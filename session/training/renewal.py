@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import OnlineModel
+from wikitopics.model.minibatch import Threads
 from wikitopics.session.errors import Damaged
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.records import Progress
@@ -26,8 +27,10 @@ RENEWED_TOGETHER = 512
 RENEWED_BESIDE = 2
 """The number of articles inferred again for each one trained: enough to outpace the dropping of
 counts."""
-READ_TOGETHER = 512
+READ_TOGETHER = 1024
 """The fewest documents that the last reading infers together, unless they are its last."""
+PACKED_TOGETHER = 512
+"""The number of documents of a block of work, where their topics are made ready to be stored."""
 LAST_READING = 0.1
 """What the last reading adds to `lap`, in passes: it is far quicker than learning."""
 
@@ -52,9 +55,10 @@ class Renewal:
         models: Sequence[OnlineModel],
         progress: Progress,
         passes: int,
+        threads: Threads,
     ) -> None:
         """``progress``: the stream's, kept up to date here; ``passes``: how often the stream learns
-        its documents.
+        its documents; ``threads``: those that pack topics.
 
         Raises `Damaged`.
         """
@@ -62,6 +66,7 @@ class Renewal:
         self._models = models
         self._progress = progress
         self._passes = passes
+        self._threads = threads
         self._settings = store.settings()
         is_own = kind_named(self._settings.source).own
         self._has_last_reading: bool = is_own and self._settings[KEEP_ARTICLES] != "none"
@@ -136,7 +141,7 @@ class Renewal:
         """What is stored of documents as the models infer them while they learn."""
         batch = documents.minibatch()
         thetas = [checked_rows(model, "local_proportions", batch) for model in self._models]
-        return stored_topics(self._settings, thetas)
+        return stored_topics(self._settings, thetas, self._threads)
 
     def _newest(self, most: int) -> Old:
         """Read up to this many of those articles that were the newest when the stream last
@@ -193,7 +198,7 @@ class Renewal:
         of the same texts later."""
         batch = documents.minibatch()
         thetas = [checked_rows(model, "infer", batch) for model in self._models]
-        return stored_topics(self._settings, thetas, fine=True)
+        return stored_topics(self._settings, thetas, self._threads, fine=True)
 
 
 class LastReading:
@@ -237,9 +242,16 @@ class LastReading:
 def stored_topics(
     settings: Settings,
     thetas: Sequence[NDArray[np.float32]],
+    threads: Threads,
     *,
     fine: bool = False,
 ) -> ArticleTopics:
-    """What a session stores of each model's (n, K) proportions; ``fine``: in the fine form."""
+    """What a session stores of each model's (n, K) proportions, of one article or more; ``fine``:
+    in the fine form."""
     keeps_all = settings[KEEP_ARTICLES] == "all"
-    return ArticleTopics.of(thetas, with_proportions=keeps_all, fine=fine)
+
+    def of_block(start: int, stop: int) -> ArticleTopics:
+        rows = [theta[start:stop] for theta in thetas]
+        return ArticleTopics.of(rows, with_proportions=keeps_all, fine=fine)
+
+    return ArticleTopics.concatenate(threads.map(of_block, len(thetas[0]), PACKED_TOGETHER))

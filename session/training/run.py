@@ -26,8 +26,11 @@ FINISHED = "finished"
 TIME_IS_UP = "the time given with --hours is up"
 COMMIT_SECONDS = 1.0
 """Seconds: a commit follows a minibatch at once, unless the last commit is younger than this."""
-LATEST_SECONDS = 1.5
-"""Seconds since the last commit that the next step may not exceed: otherwise commit first."""
+COMMIT_REST = 4.0
+"""A commit must also be so many times as old as it took: the states of large models take long to
+write."""
+LATEST = 1.5
+"""The next step may not exceed these times that age: otherwise commit first."""
 RETRY_SECONDS = 5.0
 """Seconds between two attempts to save while the disk is full or another program writes."""
 PATIENCE = 2.0
@@ -72,10 +75,11 @@ class Wait(NamedTuple):
     """Whether something went wrong: then ``what`` is a sentence, otherwise a noun phrase."""
 
 
-def commit_due(age: float, likely: float) -> bool:
+def commit_due(age: float, likely: float, taken: float = 0.0) -> bool:
     """Whether to commit now; ``age``: seconds since the last commit, ``likely``: what the next step
-    will take."""
-    return age >= COMMIT_SECONDS or age + likely > LATEST_SECONDS
+    will take, ``taken``: what the last commit took."""
+    wanted = max(COMMIT_SECONDS, COMMIT_REST * taken)
+    return age >= wanted or age + likely > LATEST * wanted
 
 
 async def wait_for(event: asyncio.Event, seconds: float) -> None:
@@ -129,6 +133,8 @@ class Run:
         """What users wait for while the stream's present work is done, if that may take long."""
         self._save_requested = False
         self._saved_at = time.monotonic()
+        self._last_commit_took = 0.0
+        """Seconds."""
         self._saves_since = math.inf
         """When the commit in progress began."""
         self._seconds_before = stream.progress.elapsed_seconds
@@ -322,7 +328,7 @@ class Run:
     def commits_before(self, work: Work | None) -> bool:
         """Whether to commit now, before the next step; None: no step is ready."""
         likely = 0.0 if work is None else self._step_seconds.get(work.measures, 0.0)
-        return commit_due(time.monotonic() - self._saved_at, likely)
+        return commit_due(time.monotonic() - self._saved_at, likely, self._last_commit_took)
 
     async def _commit_if(self, due: bool) -> None:
         if self._save_requested or (due and self.stream.dirty):
@@ -339,7 +345,8 @@ class Run:
             stream.commit(self.elapsed(), bytes_read)
 
         while True:
-            self._saves_since = time.monotonic()
+            began = time.monotonic()
+            self._saves_since = began
             try:
                 await self._call(commit)
                 break
@@ -353,6 +360,7 @@ class Run:
                 self._saves_since = math.inf
         self.blocked = None
         self._saved_at = time.monotonic()
+        self._last_commit_took = self._saved_at - began
 
     async def close(self) -> None:
         """Close the session."""

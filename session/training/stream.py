@@ -73,8 +73,7 @@ class Stream:
         self.models = self._all_models[:n_models]
         replicas = [self._all_models[n_models + place :: n_models] for place in range(n_models)]
         self._side_by_side = Threads(threads)
-        """For models that learn at the same time."""
-        self._set_threads(threads // len(self._all_models))
+        """For models that learn at the same time, and for documents whose topics are packed."""
         self._started_over: set[int] = set()
         """The models whose topics have started over in the present step, by their number."""
         self._changes = Changes()
@@ -97,7 +96,7 @@ class Stream:
             self._source_ended = False
         self._account = Account(store, self.progress, last_page_before)
         self._passes: Passes | None = None
-        self.renewal = Renewal(store, self.models, self.progress, self.passes)
+        self.renewal = Renewal(store, self.models, self.progress, self.passes, self._side_by_side)
         self._ended = self.progress.finished
         """Whether `finish` has been called since the last step."""
         self._learnt = False
@@ -320,6 +319,7 @@ class Stream:
         over time.
         """
         measures = self.measures_next
+        self._set_threads(self._threads // len(self._all_models))
         self._ended = False
         self._all_placed = False
         self.renewal.give_up_last_reading()
@@ -343,6 +343,7 @@ class Stream:
         before = self.progress.articles
         self._count(batch, len(again))
         if old is not None:
+            self._set_threads(self._threads)
             self.renewal.replace_topics(old, self._changes)
         self._note_renewal_and_drops(before, ends_pass, rereads=len(again) > 0)
         self._keep_and_measure(before, measures, elapsed_seconds)
@@ -352,7 +353,8 @@ class Stream:
         """Keep what the models made of articles that were read for the first time: ``thetas``
         begin with their proportions."""
         if len(fresh):
-            topics = stored_topics(self.settings, [theta[: len(fresh)] for theta in thetas])
+            of_fresh = [theta[: len(fresh)] for theta in thetas]
+            topics = stored_topics(self.settings, of_fresh, self._side_by_side)
             self._changes.articles.append((fresh, "trained", topics))
             self._word_counts.add(fresh)
         self._curves.reference.add(fresh, self._changes)
@@ -367,7 +369,8 @@ class Stream:
         """
         _, last_places_from_end = np.unique(seqs[::-1], return_index=True)
         last = len(again) - 1 - last_places_from_end
-        topics = stored_topics(self.settings, [theta[last] for theta in thetas])
+        of_last = [theta[last] for theta in thetas]
+        topics = stored_topics(self.settings, of_last, self._side_by_side)
         self._changes.again.append((seqs[last].tolist(), again.take(last), topics))
 
     def _count(self, batch: Block, n_again: int) -> None:
@@ -452,7 +455,6 @@ class Stream:
         """Infer the next articles again, now that all is learnt."""
         self._set_threads(self._threads)
         self.renewal.infer_next(self._changes)
-        self._set_threads(self._threads // len(self._all_models))
         self._all_placed = False
         self.dirty = True
 

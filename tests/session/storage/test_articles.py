@@ -223,6 +223,22 @@ def test_any_number_of_articles_can_be_looked_up(trained):
     assert (len(found), complete) == (657, True)
 
 
+@pytest.mark.parametrize("fine", [False, True])
+def test_topics_made_ready_in_parts_are_stored_as_the_same_bytes(fine):
+    random = np.random.default_rng(0)
+    thetas = [random.dirichlet([0.1] * K, 50).astype(np.float32) for K in (5, 300)]
+
+    def ready(start, stop):
+        rows = [theta[start:stop] for theta in thetas]
+        return articles.ArticleTopics.of(rows, with_proportions=True, fine=fine)
+
+    whole = ready(0, 50)
+    joined = articles.ArticleTopics.concatenate([ready(0, 20), ready(20, 21), ready(21, 50)])
+    assert joined.largest.tobytes() == whole.largest.tobytes()
+    for of_parts, of_whole in zip(joined.proportions, whole.proportions, strict=True):
+        assert of_parts.to_bytes() == of_whole.to_bytes()
+
+
 def test_proportions_of_a_part_of_the_newest_are_replaced(db):
     thetas = np.random.default_rng(0).dirichlet(np.full(6, 0.4), 12)
     before = Proportions.of(thetas[:6])

@@ -9,7 +9,12 @@ from tests.session.rows import recorded_proportions
 from tests.tui import canned
 from wikitopics.session.errors import Damaged
 from wikitopics.session.storage import recorded
-from wikitopics.session.storage.proportions import LEAST, MOST_KEPT, Proportions
+from wikitopics.session.storage.proportions import (
+    LEAST,
+    MOST_KEPT,
+    MOST_MISSING,
+    Proportions,
+)
 from wikitopics.session.storage.reader import SessionReader
 
 
@@ -104,6 +109,19 @@ def test_what_the_usual_form_has_of_the_fine_one(n_topics):
     assert stored_as_usual.usual(n_topics) is stored_as_usual
     if n_topics > 2:
         assert len(usual.topics) < len(fine.topics) / 5
+
+
+def test_of_equal_proportions_the_first_are_stored_until_little_is_missing():
+    theta = np.full((3, 300), 0.1 / 299, np.float32)
+    theta[[0, 1, 2], [0, 299, 100]] = 0.9
+    stored = Proportions.of(theta, fine=True)
+    n = int(stored.lengths[0])
+    assert stored.lengths.tolist() == [n, n, n]
+    assert stored[0:1].topics.tolist() == list(range(n))
+    assert stored[1:2].topics.tolist() == [*range(n - 1), 299]
+    assert stored[2:3].topics.tolist() == list(range(n))
+    missing = 1 - theta[0, :n].sum()
+    assert MOST_MISSING - theta[0, 1] < missing <= MOST_MISSING
 
 
 def test_every_article_keeps_a_topic_in_the_usual_form_whatever_a_file_says():

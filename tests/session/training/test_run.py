@@ -655,3 +655,20 @@ def test_every_minibatch_is_saved_within_two_seconds(seed):
         now += last_seconds[kind]
         assert all(now - end <= 2 for end in ends_of_unsaved_steps)
         ends_of_unsaved_steps.append(now)
+
+
+@pytest.mark.parametrize("taken", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("step_seconds", [0.01, 3.0])
+def test_commits_take_a_quarter_of_the_time_at_most(taken, step_seconds):
+    now = 0.0
+    saved_at = 0.0
+    saving = 0.0
+    while now < 1000:
+        if commit_due(now - saved_at, step_seconds, taken):
+            now += taken
+            saved_at = now
+            saving += taken
+        now += step_seconds
+    assert 0 < saving <= 0.25 * now
+    if taken < 0.2:
+        assert now / (saving / taken) < 2 + 2 * step_seconds
