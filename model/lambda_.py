@@ -16,7 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import options as check
-from wikitopics.model.minibatch import Floats, Ids, Indices, Matrix, Minibatch, Threads, Vector
+from wikitopics.model.minibatch import (
+    ALONE,
+    Floats,
+    Ids,
+    Indices,
+    Matrix,
+    Minibatch,
+    Threads,
+    Vector,
+)
 from wikitopics.model.online import WORDS_A_DOCUMENT, RelevantWords, lift_factors
 from wikitopics.model.options import LARGEST
 from wikitopics.model.states import FLOATS, TINY, Entry
@@ -30,7 +39,6 @@ SEED_WEIGHT = 0.03
 (docs/derivations.md)."""
 SEED_START = 0.03
 """The share of that which a new lambda gets: more would make the topic too broad."""
-ALONE = Threads(1)
 
 
 @dataclass(frozen=True)

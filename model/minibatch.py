@@ -106,6 +106,8 @@ class Threads:
         return sum(self.map(block, n, size), np.zeros(K))
 
 
+ALONE = Threads(1)
+"""For those who bring no threads."""
 MAX_COUNT = np.iinfo(np.int32).max
 SMALLEST_COUNT = 1e-9
 """A smaller count is zero."""

@@ -253,7 +253,7 @@ def _watch_session(watch: Stopwatch, learner: Stream, patches: ExitStack) -> Non
         ("newest inferred again", learner.renewal, "replace_topics"),
         ("counts to the session", SessionWriter, "_packed"),
         ("articles to the session", articles, "insert_articles"),
-        ("beginnings to the session", snippets, "insert_snippets"),
+        ("beginnings to the session", snippets, "snippet_rows"),
         ("proportions to the session", recorded, "insert_block"),
         ("counts from the session", LastReading, "take"),
         ("all inferred at the end", learner.renewal, "inferred"),

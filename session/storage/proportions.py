@@ -100,13 +100,13 @@ class Proportions:
         K = theta.shape[1]
         stored = theta >= least_stored(K)
         if fine:
-            stored |= _until_little_is_missing(theta)
+            descending = _descending(theta)
+            stored |= _first_largest(theta, descending, _n_needed(descending))
         else:
             with_many = np.flatnonzero(np.count_nonzero(stored, axis=1) > MOST_KEPT)
-            if len(with_many):
-                by_size = np.argpartition(theta[with_many], K - MOST_KEPT, axis=1)
-                stored[with_many] = False
-                stored[with_many[:, None], by_size[:, K - MOST_KEPT :]] = True
+            rows = theta[with_many]
+            most = np.full(len(rows), MOST_KEPT)
+            stored[with_many] = _first_largest(rows, _descending(rows), most)
         form = _FINE if fine else _USUAL
         steps = _steps(form)
         places = np.flatnonzero(stored)
@@ -267,23 +267,36 @@ def least_bytes(n_topics: int) -> int:
     return _type_of_topics(n_topics).itemsize + _USUAL.itemsize
 
 
-def _until_little_is_missing(theta: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
-    """(n, K) the largest proportions of each row: as few as leave at most `MOST_MISSING`."""
+def _descending(theta: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+    """(n, K) the proportions of each row, the largest first."""
     ascending = np.sort(theta, axis=1)
-    descending = ascending[:, ::-1]
+    return ascending[:, ::-1]
+
+
+def _n_needed(descending: NDArray[np.floating[Any]]) -> NDArray[np.int64]:
+    """(n,) how many of a row's largest proportions leave at most `MOST_MISSING`."""
     summed = np.cumsum(descending, axis=1, dtype=np.float64)
     before = summed - descending
-    n_needed = np.count_nonzero(before < 1 - MOST_MISSING, axis=1)
-    least = descending[np.arange(len(theta)), n_needed - 1]
-    needed: NDArray[np.bool_] = theta >= least[:, None]
-    # Of equal ones, the first are needed.
-    with_too_many = np.flatnonzero(np.count_nonzero(needed, axis=1) > n_needed)
+    n_needed: NDArray[np.int64] = np.count_nonzero(before < 1 - MOST_MISSING, axis=1)
+    return n_needed
+
+
+def _first_largest(
+    theta: NDArray[np.floating[Any]],
+    descending: NDArray[np.floating[Any]],
+    n_wanted: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """(n, K) whether a proportion is among so many largest of its row, at least one; of equal ones,
+    the first are."""
+    least = descending[np.arange(len(theta)), n_wanted - 1]
+    largest: NDArray[np.bool_] = theta >= least[:, None]
+    with_too_many = np.flatnonzero(np.count_nonzero(largest, axis=1) > n_wanted)
     is_equal = theta[with_too_many] == least[with_too_many, None]
-    n_larger = np.count_nonzero(needed[with_too_many] & ~is_equal, axis=1)
-    n_equal_needed = n_needed[with_too_many] - n_larger
-    is_late = np.cumsum(is_equal, axis=1, dtype=np.int32) > n_equal_needed[:, None]
-    needed[with_too_many] &= ~(is_equal & is_late)
-    return needed
+    n_larger = np.count_nonzero(largest[with_too_many] & ~is_equal, axis=1)
+    n_equal_wanted = n_wanted[with_too_many] - n_larger
+    is_late = np.cumsum(is_equal, axis=1, dtype=np.int32) > n_equal_wanted[:, None]
+    largest[with_too_many] &= ~(is_equal & is_late)
+    return largest
 
 
 def _steps(form: np.dtype[np.unsignedinteger[Any]]) -> int:

@@ -2,10 +2,10 @@
 
 import zlib
 from collections.abc import Collection, Sequence
-from sqlite3 import Connection
 from typing import Any
 
 from wikitopics.crawler.markup.prose import without_invisible
+from wikitopics.model.minibatch import Threads
 from wikitopics.session.errors import Damaged
 from wikitopics.session.records import PositiveCount
 from wikitopics.session.storage.block import Block, check_snippets
@@ -40,15 +40,19 @@ def snippet_of(text: str) -> str:
     return beginning[:LONGEST_SNIPPET].rstrip()
 
 
-def insert_snippets(db: Connection, block: Block, first_seq: int) -> None:
-    """Add those of articles with the numbers from ``first_seq`` on, if any are kept."""
-    if block.snippets is None:
-        return
-    for start in range(0, len(block), _AT_ONCE):
-        some = block.snippets[start : start + _AT_ONCE]
-        lines = "\n".join(some).encode("utf-8", "replace")
+def snippet_rows(block: Block, first_seq: int, threads: Threads) -> list[dict[str, object]]:
+    """The rows with those of articles with the numbers from ``first_seq`` on; none if none are
+    kept."""
+    snippets = block.snippets
+    if snippets is None:
+        return []
+
+    def row(start: int, stop: int) -> dict[str, object]:
+        lines = "\n".join(snippets[start:stop]).encode("utf-8", "replace")
         packed = zlib.compress(lines, _QUICK)
-        db.execute("INSERT INTO snippets VALUES (?, ?, ?)", [first_seq + start, len(some), packed])
+        return {"first_seq": first_seq + start, "articles": stop - start, "data": packed}
+
+    return threads.map(row, len(block), _AT_ONCE)
 
 
 class SnippetReader(OpenedSession):

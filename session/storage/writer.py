@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wikitopics.crawler.source import Identity, Position
 from wikitopics.model.areas import Areas
+from wikitopics.model.minibatch import ALONE, Threads
 from wikitopics.session.errors import Damaged, SessionError, os_error_as
 from wikitopics.session.naming import ToldTopics
 from wikitopics.session.options import KEEP_ARTICLES
@@ -257,9 +258,15 @@ class SessionWriter(SessionReader):
         rows = self.select(table, {"articles": Count}, "GROUP BY articles ORDER BY articles")
         return [articles for (articles,) in rows]
 
-    def commit(self, progress: Progress, changes: Changes, first_pending: int) -> None:
+    def commit(
+        self,
+        progress: Progress,
+        changes: Changes,
+        first_pending: int,
+        threads: Threads = ALONE,
+    ) -> None:
         """Write everything in one transaction; rows before number ``first_pending`` are no longer
-        pending.
+        pending. ``threads``: those that pack the beginnings of texts.
 
         Raises `SessionError`; then nothing is written.
         """
@@ -269,7 +276,7 @@ class SessionWriter(SessionReader):
             )
         # Large values are packed before the transaction, since nothing else can write during it.
         # Without heartbeats, for example, the trainer would seem to hang.
-        counts = self._packed(changes, first_pending)
+        packed = self._packed(changes, first_pending, threads)
         word_counts = None if changes.word_counts is None else changes.word_counts.to_bytes()
         with writing(self._db.conn, self.path):
             # Places first: they follow from proportions that this commit may replace.
@@ -279,9 +286,9 @@ class SessionWriter(SessionReader):
             places.insert_layouts(self._db.conn, changes.layouts)
             next_seq = self._write_articles(changes)
             self._db.execute("DELETE FROM pending WHERE id < ?", [first_pending])
-            recent = counts.pop("recent", [])
+            recent = packed.pop("recent", [])
             articles.insert_recent(self._db.conn, recent, keeps_first=changes.keeps_first)
-            for table, rows in counts.items():
+            for table, rows in packed.items():
                 self._db.table(table).insert_all(rows)
             if changes.reads_first_articles:
                 self._db.execute("DELETE FROM first_articles")
@@ -300,8 +307,10 @@ class SessionWriter(SessionReader):
         if log.exists() and log.stat().st_size > LARGEST_LOG:
             self._trim_log()
 
-    def _packed(self, changes: Changes, first_pending: int) -> dict[str, list[Row]]:
-        """The rows with word counts to add, by table."""
+    def _packed(
+        self, changes: Changes, first_pending: int, threads: Threads
+    ) -> dict[str, list[Row]]:
+        """The rows with word counts and with the beginnings of texts to add, by table."""
         settings = self.settings()
         keeps_articles = settings[KEEP_ARTICLES] != "none"
         rows = defaultdict[str, list[Row]](list)
@@ -323,6 +332,7 @@ class SessionWriter(SessionReader):
                 )
             if role == "held_out":
                 rows["held_out"].append({"documents": counts.to_bytes()})
+            rows["snippets"] += snippets.snippet_rows(block, next_seq, threads)
             next_seq += len(block)
         return rows
 
@@ -341,7 +351,6 @@ class SessionWriter(SessionReader):
                 articles.insert_articles(db, block, role, present, numbers)
             if present is not None and present.proportions:
                 recorded.insert_block(db, block, present.proportions, next_seq)
-            snippets.insert_snippets(db, block, next_seq)
             next_seq = numbers.stop
         for seqs, present in changes.renewed:
             articles.renew_topics(db, seqs, present)

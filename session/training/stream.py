@@ -73,7 +73,7 @@ class Stream:
         self.models = self._all_models[:n_models]
         replicas = [self._all_models[n_models + place :: n_models] for place in range(n_models)]
         self._side_by_side = Threads(threads)
-        """For models that learn at the same time, and for documents whose topics are packed."""
+        """For models that learn at the same time, and for what is packed of documents."""
         self._started_over: set[int] = set()
         """The models whose topics have started over in the present step, by their number."""
         self._changes = Changes()
@@ -500,7 +500,8 @@ class Stream:
         # In a later pass, documents are learnt again anyway.
         waiting = self.passes == 1 and any(model.waits_to_start_over for model in self.models)
         self._changes.keeps_first = waiting or progress.stale
-        self._store.commit(progress, self._changes, self._account.first_pending)
+        first_pending = self._account.first_pending
+        self._store.commit(progress, self._changes, first_pending, self._side_by_side)
         self._committed_seconds = elapsed_seconds
         self._changes = Changes()
         self._fed.clear()

@@ -529,9 +529,9 @@ def committed(monkeypatch):
     commit = SessionWriter.commit
     changes_of_all = []
 
-    def noted(store, progress, changes, first_pending):
+    def noted(store, progress, changes, first_pending, threads):
         changes_of_all.append(changes)
-        commit(store, progress, changes, first_pending)
+        commit(store, progress, changes, first_pending, threads)
 
     monkeypatch.setattr(SessionWriter, "commit", noted)
     return changes_of_all
