@@ -94,12 +94,12 @@ def snapshot_due(last: int, before: int, after: int) -> bool:
     """Whether the topics are stored after a minibatch that took ``before`` to ``after`` articles.
 
     ``last``: articles at the last snapshot, 0 before the first. Topics are stored at every
-    doubling, and when the stream has grown by a twentieth or by 10,000 articles; by a hundredth
-    from a million articles on.
+    doubling, and when the stream has grown by a twentieth or by 10,000 articles; by a fiftieth
+    from 500,000 articles on.
     """
     if doubled(before, after):
         return True
-    furthest = max(FURTHEST, last // 100)
+    furthest = max(FURTHEST, last // 50)
     return last > 0 and after - last >= min(furthest, GROWTH * last)
 
 
