@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import math
 import time
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ TIME_IS_UP = "the time given with --hours is up"
 COMMIT_SECONDS = 1.0
 """Seconds: a commit follows a minibatch at once, unless the last commit is younger than this."""
 COMMIT_REST = 4.0
-"""A commit must also be so many times as old as it took: the states of large models take long to
+"""The last commit must also be so many times as old as commits take: large models take long to
 write."""
 LATEST = 1.5
 """The next step may not exceed these times that age: otherwise commit first."""
@@ -77,7 +78,7 @@ class Wait(NamedTuple):
 
 def commit_due(age: float, likely: float, taken: float = 0.0) -> bool:
     """Whether to commit now; ``age``: seconds since the last commit, ``likely``: what the next step
-    will take, ``taken``: what the last commit took."""
+    will take, ``taken``: what commits take."""
     wanted = max(COMMIT_SECONDS, COMMIT_REST * taken)
     return age >= wanted or age + likely > LATEST * wanted
 
@@ -133,8 +134,8 @@ class Run:
         """What users wait for while the stream's present work is done, if that may take long."""
         self._save_requested = False
         self._saved_at = time.monotonic()
-        self._last_commit_took = 0.0
-        """Seconds."""
+        self._commit_seconds = deque[float](maxlen=2)
+        """The durations of the last two commits. The shorter one counts, since a disk may stall."""
         self._saves_since = math.inf
         """When the commit in progress began."""
         self._seconds_before = stream.progress.elapsed_seconds
@@ -328,7 +329,8 @@ class Run:
     def commits_before(self, work: Work | None) -> bool:
         """Whether to commit now, before the next step; None: no step is ready."""
         likely = 0.0 if work is None else self._step_seconds.get(work.measures, 0.0)
-        return commit_due(time.monotonic() - self._saved_at, likely, self._last_commit_took)
+        taken = min(self._commit_seconds, default=0.0)
+        return commit_due(time.monotonic() - self._saved_at, likely, taken)
 
     async def _commit_if(self, due: bool) -> None:
         if self._save_requested or (due and self.stream.dirty):
@@ -360,7 +362,7 @@ class Run:
                 self._saves_since = math.inf
         self.blocked = None
         self._saved_at = time.monotonic()
-        self._last_commit_took = self._saved_at - began
+        self._commit_seconds.append(self._saved_at - began)
 
     async def close(self) -> None:
         """Close the session."""
