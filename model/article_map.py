@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.compiled import kernel, part
+from wikitopics.model.lands import stretched
 from wikitopics.model.minibatch import Floats, Ids, Vector
 from wikitopics.model.near import NOBODY, Index, Rows, nearest
 
@@ -196,12 +197,7 @@ MARGIN = 0.01
 
 def fitted(places: Places, like: Places) -> Places:
     """(n, 2) the places turned, or mirrored, to be like others, then stretched to fill the map."""
-    turned = aligned(places, like)
-    low = turned.min(axis=0, initial=np.inf)
-    high = turned.max(axis=0, initial=-np.inf)
-    stretched = (turned - low) / np.maximum(high - low, 1e-9)
-    result: Places = MARGIN + (1 - 2 * MARGIN) * stretched
-    return result
+    return stretched(aligned(places, like), MARGIN)
 
 
 def aligned(places: Places, like: Places, counts: NDArray[np.bool_] | None = None) -> Places:

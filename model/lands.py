@@ -60,13 +60,13 @@ def with_scale(places: Matrix) -> Matrix:
     return stretched(places)
 
 
-def stretched(places: Matrix) -> Matrix:
-    """(n, 2) the places of at least one topic, from `MARGIN` to 1 - `MARGIN` along both sides of
-    the map; in the middle along a side where they do not differ."""
-    low = places.min(axis=0)
-    width = places.max(axis=0) - low
+def stretched(places: Matrix, margin: float = MARGIN) -> Matrix:
+    """(n, 2) the places from ``margin`` to 1 - ``margin`` along both sides of the map; in the
+    middle along a side where they do not differ."""
+    low = places.min(axis=0, initial=np.inf)
+    width = places.max(axis=0, initial=-np.inf) - low
     part = np.where(width > 0, (places - low) / np.maximum(width, 1e-9), 0.5)
-    result: Matrix = MARGIN + (1 - 2 * MARGIN) * part
+    result: Matrix = margin + (1 - 2 * margin) * part
     return result
 
 

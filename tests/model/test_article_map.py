@@ -102,6 +102,11 @@ def test_few_articles_have_places_too(n):
     assert np.isfinite(places).all()
 
 
+def test_a_single_article_is_in_the_middle_of_the_map():
+    rows = ROWS.take(np.arange(1))
+    assert laid_out(rows, K, started(rows, TOPICS)).tolist() == [[0.5, 0.5]]
+
+
 def test_the_field_is_the_sum_over_all_landmarks():
     places = np.random.default_rng(1).normal(size=(1000, 2)) * 8
     field = Field.of(places)
