@@ -283,11 +283,12 @@ class Lambda:
             factors[start:stop] = lift_factors(of_corpus, weight)
             scores = rows * factors[start:stop, None]
             leading_words(start, scores.astype(self.dtype, copy=False), ids, largest)
+        weighted = largest / totals[:, None]  # probabilities times factors
         with np.errstate(divide="ignore"):
-            relevances = np.log(largest / totals[:, None])
+            relevances = np.log(weighted)
         factors_of_words = factors[ids]
         probabilities = np.divide(
-            largest / totals[:, None],
+            weighted,
             factors_of_words,
             out=np.zeros(shape),
             where=factors_of_words > 0,
@@ -368,6 +369,7 @@ class Lambda:
     def sow(self, words: float) -> None:
         """Give the seeds their counts in the prior, for a corpus of this many words, and add the
         first part of them to a new lambda."""
+        self._read = None
         self.seed_counts = self.seeds_of(words)
         self._add_seeds(np.arange(self.n_topics), SEED_START)
 
