@@ -78,7 +78,7 @@ class VocabularyRecipe:
     def of_language(
         cls,
         code: str | None,
-        stop_words: Iterable[str] | None = None,
+        stop_words: Collection[str] | None = None,
         *,
         digits: bool = False,
         tokens: bool = False,

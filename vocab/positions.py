@@ -31,9 +31,10 @@ def known_words(vocabulary: Vocabulary, text: str) -> list[tuple[int, int, int]]
     ``start`` and ``end`` are characters of ``text``. Raises `VocabularyError` as `count` does.
     """
     token = text.strip()
-    if vocabulary.rule.tokens and token in vocabulary:  # as `count` takes it
+    token_id = vocabulary.id_of(token) if vocabulary.rule.tokens else None
+    if token_id is not None:  # as `count` takes it
         start = text.index(token)
-        return [(start, start + len(token), vocabulary.words.index(token))]
+        return [(start, start + len(token), token_id)]
     found = places(vocabulary.rule, text)
     words = vocabulary.split(text)
     if vocabulary.rule.of_titles:
