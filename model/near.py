@@ -130,6 +130,7 @@ class Index(NamedTuple):
 
     @classmethod
     def of(cls, rows: Rows, K: int) -> Index:
+        """The index of these documents, whose topics are below K."""
         by_topic = np.argsort(rows.topics, kind="stable")
         starts = np.zeros(K + 1, np.int64)
         np.cumsum(np.bincount(rows.topics, minlength=K), out=starts[1:])

@@ -20,10 +20,10 @@ says in which sense this is MAP estimation.
 **The warm start is not in [F13].** Online topic models starve many topics while symmetry breaks.
 With `warm_start`, alpha falls geometrically from a large value, and topics are held in balance, for
 the first part of the corpus, as in `schedules.SCVB0Start`, and topics start over once, from rotated
-components of the first documents (`rotation.py`). Settings that are not given then have
-the values that measured best, with step sizes that follow the documents seen, as online LDA's do.
-`warm_start=False` is the paper's algorithm, with its settings unless others are given, and
-minibatches of 100 documents.
+components of the first documents (`rotation.py`). Settings that are not given then have the values
+that measured best, with step sizes that follow the documents seen, as online LDA's do.
+`warm_start=False` is the paper's algorithm, with its settings unless others are given; its
+minibatches have 100 documents.
 """
 
 from __future__ import annotations

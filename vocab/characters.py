@@ -76,4 +76,5 @@ def kind(char: str) -> int:
 
 
 def is_part_of_korean_syllable(char: str) -> bool:
+    """Whether NFC may join the character with others to a syllable."""
     return "\u1100" <= char <= "\u11ff"

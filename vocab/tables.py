@@ -255,6 +255,7 @@ class WordTable(NamedTuple):
 
 
 def word_table(ids: Mapping[bytes, int]) -> WordTable:
+    """The table of the words and phrases that have these ids; `kernels.fill` fills its slots."""
     longest = _longest_phrases(ids)
     entries = [*ids, *(word for word in longest if word not in ids)]
     slots = 4
@@ -281,4 +282,5 @@ def _longest_phrases(words: Collection[bytes]) -> dict[bytes, int]:
 
 
 def from_zero(lengths: Iterable[int]) -> Offsets:
+    """(n + 1,) where each of n stretches of these lengths begins, and where the last one ends."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(np.fromiter(lengths, np.int64))])
