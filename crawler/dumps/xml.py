@@ -6,6 +6,7 @@ only the pages that it is in: reading continues with the next one.
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, Self
 from xml.parsers import expat
@@ -234,9 +235,14 @@ class DumpReader:
 
     def _parse(self, data: bytes, at: int) -> int:
         piece = memoryview(data)[at : at + _PIECE]
+        stop = at + len(piece)
         parser = self._parser
         try:
             parser.Parse(piece, False)
+            swallowed = self._swallowed(data, at, stop)
+            if swallowed:
+                self._parse_put_off()
+                swallowed = self._swallowed(data, at, stop)
         except _Broken as error:
             done = self._within(self._broken_at, len(piece))
             self._break(str(error), self._fed + done)
@@ -259,16 +265,35 @@ class DumpReader:
             self._end_dump()
             self._state = "ended"
             return root_end.end() - at
-        parsed = self._within(parser.CurrentByteIndex + self._base, len(piece))
-        if self._literal_at is not None:
-            parsed = self._within(self._literal_at, len(piece))
-        # The rest is the beginning of a tag, or of text without markup, in which no page can begin.
-        swallowed = PAGE_TAG.search(data, at + parsed + 1, at + len(piece))
         if swallowed:
             done = swallowed.start() - at
             self._break("a tag or comment that never ends", self._fed + done)
             return done
         return len(piece)
+
+    def _parse_put_off(self) -> None:
+        """Parse what the parser has put off: from Expat 2.6 on, it does not read a tag again to
+        which only a few bytes were added."""
+        parser = self._parser
+        if hasattr(parser, "SetReparseDeferralEnabled"):
+            parser.SetReparseDeferralEnabled(False)
+            parser.Parse(b"", False)
+            parser.SetReparseDeferralEnabled(True)
+
+    def _swallowed(self, data: bytes, at: int, stop: int) -> re.Match[bytes] | None:
+        """The beginning of a page in those of the bytes from ``at`` to before ``stop`` that are not
+        parsed yet: they begin a tag, or text without markup, in which no page can begin."""
+        index = self._literal_at
+        if index is None:
+            index = self._parser.CurrentByteIndex + self._base
+        parsed = self._within(index, stop - at)
+        return PAGE_TAG.search(data, at + parsed + 1, stop)
+
+    def _end_parser(self) -> None:
+        """Parse what the parser has put off, when nothing more follows what it was fed."""
+        if self._state == "parsing":
+            with suppress(_Broken, expat.ExpatError):  # what lacks an end is told by the caller
+                self._parser.Parse(b"", True)
 
     def _within(self, index: int, size: int) -> int:
         """The place of a byte of the input within a piece of this size, which begins after what was
@@ -307,6 +332,8 @@ class DumpReader:
 
         Yields the page that they were part of, as lost.
         """
+        if self._seen_root:
+            self._end_parser()
         self._fed += len(self._unread)
         self._unread = b""
         self._begun = -1  # a page may begin where the input continues
@@ -330,6 +357,7 @@ class DumpReader:
 
         Raises BadSource if there was no dump.
         """
+        self._end_parser()
         if not self._seen_root:
             raise BadSource(f"{self._name}: not a MediaWiki dump: it is empty")
         if not self.seen_pages and self.losses.fault:

@@ -284,6 +284,21 @@ async def test_a_real_dump():
     assert skips(batches).total() == 8
 
 
+@pytest.mark.parametrize("size", [5, 60, 10**9])
+def test_a_dump_may_come_in_pieces_of_any_size(size):
+    """From Expat 2.6 on, the parser does not read a tag again to which only a few bytes were
+    added."""
+    whole = dump(range(1, 4))
+    for cut in range(len(HEAD), len(whole)):
+        entries = []
+        with DumpReader("dump") as reader:
+            for piece in (whole[:cut], whole[cut : cut + size], whole[cut + size :]):
+                entries += reader.feed(piece)
+            entries += reader.close()
+        assert [entry.page.page_id for entry in entries] == [1, 2, 3]
+        assert not reader.losses.told
+
+
 def test_a_revision_outside_of_a_page_is_none():
     revision = "<revision><text>x</text></revision>"
     data = f"<mediawiki><siteinfo>{revision}</siteinfo>{page(1)}</mediawiki>".encode()
