@@ -16,7 +16,7 @@ from wikitopics.crawler.errors import BadSource, Unconfirmed
 from wikitopics.crawler.file_source import first_and_more
 from wikitopics.crawler.http import ranges
 from wikitopics.crawler.http.pace import Clock
-from wikitopics.crawler.http.rules import RateLimits, dump_limits
+from wikitopics.crawler.http.rules import RateLimits, file_limits
 from wikitopics.crawler.http.wire import RequestBounds
 from wikitopics.crawler.page import SourceInfo
 from wikitopics.crawler.source import Asked, Identity
@@ -69,7 +69,7 @@ class RemoteDump(ShuffledDump):
         wiki: str | None = None,
         contact: str | None,
         agreed: bool,
-        limits_of: Callable[[str], RateLimits] = dump_limits,
+        limits_of: Callable[[str], RateLimits] = file_limits,
         clock: Clock | None = None,
         bounds: RequestBounds = ranges.LIMITS,
     ) -> None:

@@ -12,7 +12,7 @@ from wikitopics.crawler.errors import BadSource, CrawlerError, TransientError, U
 from wikitopics.crawler.http.addresses import is_wikimedia
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.pace import Clock
-from wikitopics.crawler.http.rules import RateLimits
+from wikitopics.crawler.http.rules import RateLimits, file_limits
 from wikitopics.crawler.http.wire import JudgeRedirect, Reply, RequestBounds, Wanted
 from wikitopics.crawler.source import Activity, Asked
 
@@ -268,7 +268,7 @@ def file_client(
     agreed_to: str,
     contact: str | None,
     agreed: bool,
-    limits_of: Callable[[str], RateLimits],
+    limits_of: Callable[[str], RateLimits] = file_limits,
     clock: Clock | None = None,
     bounds: RequestBounds = LIMITS,
 ) -> Client:

@@ -84,16 +84,16 @@ def wikimedia_page_limits(rpm: int | None = None) -> RateLimits:
     )
 
 
-def dump_limits(host: str) -> RateLimits:
-    """The rules for a server of dumps: one connection at a time.
+def file_limits(host: str) -> RateLimits:
+    """The rules for a server of files, dumps or texts: one connection at a time.
 
     Ranges of many megabytes take seconds, so a slow reply is not followed by a rest.
     """
+    server = "the server"
     if is_wikimedia(host):
-        return wikimedia_service_limits(host, "the dump server")
-    return RateLimits(
-        rpm=None if is_loopback(host) else WIKIMEDIA_RPM, at_once=1, server="the dump server"
-    )
+        return wikimedia_service_limits(host, server)
+    rpm = None if is_loopback(host) else WIKIMEDIA_RPM
+    return RateLimits(rpm, at_once=1, server=server)
 
 
 def wikimedia_service_limits(host: str, server: str) -> RateLimits:

@@ -20,7 +20,6 @@ from wikitopics.crawler.http.ranges import (
     file_client,
     format_size,
 )
-from wikitopics.crawler.http.rules import RateLimits, dump_limits
 from wikitopics.crawler.page import Markup, SourceInfo
 from wikitopics.crawler.source import Asked
 from wikitopics.crawler.texts.files import PARQUET
@@ -159,7 +158,7 @@ class RemoteParquet(ParquetTexts):
     """The documents in Parquet files at ``urls``, all on one server.
 
     ``agreed``: whether the user has agreed to any size, and to sending the contact to any server.
-    ``limits_of``: the limits for a host. Raises `ContactMissing` and `Unconfirmed` at once.
+    Raises `ContactMissing` and `Unconfirmed` at once.
     """
 
     def __init__(
@@ -173,7 +172,6 @@ class RemoteParquet(ParquetTexts):
         held_out: int | None = None,
         contact: str | None,
         agreed: bool,
-        limits_of: Callable[[str], RateLimits] = dump_limits,
         clock: Clock | None = None,
     ) -> None:
         super().__init__(
@@ -195,7 +193,6 @@ class RemoteParquet(ParquetTexts):
             agreed_to="your contact is sent there, and the texts are read whatever their size",
             contact=contact,
             agreed=agreed,
-            limits_of=limits_of,
             clock=clock,
         )
         self._server = RangeServer(self._client, what="file", ending=PARQUET)

@@ -16,7 +16,7 @@ from wikitopics.crawler.dumps.remote import RemoteDump, Segment
 from wikitopics.crawler.http import ranges as server_ranges
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.ranges import RangeServer, RemoteFile
-from wikitopics.crawler.http.rules import dump_limits
+from wikitopics.crawler.http.rules import file_limits
 from wikitopics.crawler.source import Activity, Asked
 from wikitopics.session.training.blocks import Intake
 from wikitopics.session.training.jobs import counting_workers
@@ -160,7 +160,7 @@ async def ranges(clock, monkeypatch):
     """Ranges of DATA, the largest of as many bytes as said: ``server, read = await
     ranges(largest)``."""
     async with serving({"/dump": DATA}) as server:
-        client = Client(dump_limits("127.0.0.1"), Activity(), version="1", clock=clock)
+        client = Client(file_limits("127.0.0.1"), Activity(), version="1", clock=clock)
 
         async def described(largest):
             monkeypatch.setattr(server_ranges, "LARGEST", largest)

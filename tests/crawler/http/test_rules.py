@@ -5,7 +5,7 @@ import pytest
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.http.addresses import api_candidates, is_wikimedia, language_api
 from wikitopics.crawler.http.robots import Robots
-from wikitopics.crawler.http.rules import dump_limits, limits_for
+from wikitopics.crawler.http.rules import file_limits, limits_for
 from wikitopics.crawler.mediawiki.wiki import Wiki
 
 
@@ -48,13 +48,14 @@ def test_refused_rates(host, rpm):
         limits_for(host, rpm)
 
 
-def test_servers_of_dumps_have_budgets_of_their_own_and_elsewhere_all_share_one_rate():
-    assert dump_limits("127.0.0.1").rpm is None
-    mirror = dump_limits("mirror.example.org")
+def test_servers_of_files_have_budgets_of_their_own_and_elsewhere_all_share_one_rate():
+    assert file_limits("127.0.0.1").rpm is None
+    mirror = file_limits("mirror.example.org")
     assert (mirror.rpm, mirror.at_once, mirror.slow_reply, mirror.pause) == (200, 1, None, 0.0)
     assert not mirror.wikimedia
+    assert mirror.server == "the server"  # which may be one of texts
     hosts = "dumps.wikimedia.org", "DUMPS.wikimedia.org.", "a%2Fb.wikimedia.org"
-    locks = [dump_limits(host).lock for host in hosts]
+    locks = [file_limits(host).lock for host in hosts]
     assert locks == [
         "dumps.wikimedia.org.lock",
         "dumps.wikimedia.org.lock",

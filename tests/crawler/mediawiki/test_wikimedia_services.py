@@ -10,7 +10,7 @@ from tests.crawler.dump_server import says, serving
 from tests.crawler.remote import DATA, NUMBERS, PATH, of_files, read, remote
 from wikitopics.crawler.errors import TransientError, WikiUnreachable
 from wikitopics.crawler.http.client import Client
-from wikitopics.crawler.http.rules import dump_limits, wikimedia_service_limits
+from wikitopics.crawler.http.rules import file_limits, wikimedia_service_limits
 from wikitopics.crawler.source import Activity
 
 pytestmark = pytest.mark.usefixtures("in_small_pieces", "counted_here")
@@ -141,7 +141,7 @@ async def test_a_redirect_leads_under_the_rules_of_the_server_there(clock, tmp_p
         moments.append(clock.now)
 
     def by_host(host):
-        return dump_limits("mirror.org") if host == "localhost" else strict(host)
+        return file_limits("mirror.org") if host == "localhost" else strict(host)
 
     async with serving({PATH: DATA}) as there, serving({}) as here:
         there.always = note
