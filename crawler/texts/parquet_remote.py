@@ -56,10 +56,11 @@ class Windows:
         self._held: dict[int, Future[bytes]] = {}
         begin = min(start for start, _ in spans)
         end = max(stop for _, stop in spans)
-        if end - begin <= _WINDOW:
+        is_small = end - begin <= _WINDOW
+        if is_small:
             spans = [(begin, end)]
         for start, stop in spans:
-            size = _WINDOW if len(spans) == 1 else FIRST
+            size = _WINDOW if is_small else FIRST
             self._firsts.add(len(self._windows))
             while start < stop:
                 self._windows.append((start, min(start + size, stop)))
@@ -113,20 +114,21 @@ class Requests:
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._under_way: set[Future[bytes]] = set()
+        self._is_over = False
 
     def make(self, request: Coroutine[Any, Any, bytes]) -> "Future[bytes]":
-        """Begin a request. Raises CrawlerError if the loop has ended."""
-        try:
-            made = asyncio.run_coroutine_threadsafe(request, self._loop)
-        except RuntimeError:
+        """Begin a request. Raises CrawlerError after `end`."""
+        if self._is_over:
             request.close()
-            raise CrawlerError(_STOPPED) from None
+            raise CrawlerError(_STOPPED)
+        made = asyncio.run_coroutine_threadsafe(request, self._loop)
         self._under_way.add(made)
         made.add_done_callback(self._under_way.discard)
         return made
 
-    def cancel(self) -> None:
-        """End all requests."""
+    def end(self) -> None:
+        """End all requests, and make no others."""
+        self._is_over = True
         for request in list(self._under_way):
             request.cancel()
 
@@ -222,7 +224,7 @@ class RemoteParquet(ParquetTexts):
     async def close(self) -> None:
         """End the reading threads, which may wait for requests, and close the connections."""
         if self._requests is not None:
-            self._requests.cancel()
+            self._requests.end()
         await super().close()
         await self._client.close()
 

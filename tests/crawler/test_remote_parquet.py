@@ -1,6 +1,8 @@
 """Parquet files on a server: the same stream as from the files, of which only what is needed is
 requested."""
 
+import asyncio
+
 import pytest
 from aiohttp import web
 from yarl import URL
@@ -11,7 +13,7 @@ from wikitopics.crawler.errors import BadSource, ContactMissing, CrawlerError, U
 from wikitopics.crawler.source import Asked
 from wikitopics.crawler.texts.kinds import TEXTS, Texts
 from wikitopics.crawler.texts.parquet_columns import ColumnNames
-from wikitopics.crawler.texts.parquet_remote import DOWNLOAD, RemoteParquet, Windows
+from wikitopics.crawler.texts.parquet_remote import DOWNLOAD, RemoteParquet, Requests, Windows
 
 pytestmark = [pytest.mark.interop, pytest.mark.usefixtures("in_small_steps")]
 pytest.importorskip("pyarrow", reason="pyarrow is an optional extra")
@@ -198,3 +200,18 @@ def test_windows_are_requested_once(monkeypatch):
     assert small.read(60, 90) == data[60:90]
     assert small.read(20, 40) == data[20:40]
     assert asked == [(20, 90)]
+    only_texts = Windows(request, [(0, 300)])
+    asked.clear()
+    assert only_texts.read(0, 5) == data[:5]
+    assert asked == [(0, 10)]
+
+
+async def test_nothing_is_requested_after_the_end():
+    async def bytes_of_a_file():
+        return b"bytes"
+
+    requests = Requests()
+    assert await asyncio.wrap_future(requests.make(bytes_of_a_file())) == b"bytes"
+    requests.end()
+    with pytest.raises(CrawlerError, match="stopped while"):
+        requests.make(bytes_of_a_file())
