@@ -93,9 +93,9 @@ def document_columns(metadata: FileMetaData, names: ColumnNames, name: str) -> C
     title = label(names.title, ("title",), "--title-column")
     id = label(names.id, ("id", "url"), "--id-column") if names.reads_ids else None
     columns = Columns(text, title, id)
-    paths = [leaf.path for leaf in leaves]
     for path in columns.paths():
-        if paths.count(path) > 1:  # columns are read by their names
+        called = [leaf for leaf in _leaves_of(leaves, path) if not _is_dotted(leaf, path)]
+        if len(called) > 1:  # columns are read by their names
             raise BadSource(f"{name}: several columns are called {path!r}; rename all but one")
     return columns
 
@@ -128,6 +128,12 @@ def _leaves_of(leaves: Sequence[Any], named: str) -> list[Any]:
     """The leaf columns that are, or are inside, the column of this name."""
     inner = f"{named}."
     return [leaf for leaf in leaves if leaf.path == named or leaf.path.startswith(inner)]
+
+
+def _is_dotted(leaf: Any, path: str) -> bool:
+    """Whether this leaf column is not inside the one of this path, but has a dot in its name."""
+    has_own_name: bool = leaf.name == leaf.path
+    return leaf.path != path and has_own_name
 
 
 def _named(columns: dict[str, int], named: str | None, usual: Sequence[str]) -> Column | None:

@@ -138,6 +138,7 @@ def test_columns_that_are_not_there_are_told(tmp_path, columns, names, message):
         ([("a", [{"b": "a b"}, {"b": "c d"}]), ("a.b", ["x", "y"])], {"text": "a.b"}, "a.b"),
         ([("text", ["a b", "c d"]), ("id", [0.5, 1.5]), ("id", ["p", "q"])], {}, "id"),
     ],
+        ([("text", [{"a": "x"}, {"a": "y"}]), ("text", ["a b", "c d"])], {}, "text"),
 )
 def test_columns_of_one_name_are_not_taken_for_one_another(tmp_path, columns, names, called):
     made = pa.Table.from_arrays(
