@@ -1,7 +1,7 @@
 """Rounds: stretches whose jobs are read together, and whose articles are mixed."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, ClassVar
 
@@ -48,7 +48,7 @@ class Round:
     """The number of articles handed out before a stop."""
     seed: int | None
     """How its articles are mixed; None: one of each job in turn."""
-    skips: Skips = field(default_factory=dict)
+    skips: ClassVar[Skips] = {}
     rereadable: ClassVar = True
 
     def order(self, page_ids: Sequence[Sequence[int]]) -> Sequence[int]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from wikitopics.crawler.errors import BadSource, CrawlerError, TransientError
+from wikitopics.crawler.errors import BadSource, CrawlerError
 from wikitopics.crawler.file_source import Say, first_and_more
 from wikitopics.crawler.page import Markup, Page, SourceInfo
 from wikitopics.crawler.texts.files import PARQUET, printable, text_files
@@ -259,7 +259,7 @@ class ParquetRows:
                         row = end
             except Exception as error:  # noqa: BLE001 (whatever a damaged file makes pyarrow raise)
                 cause = source.failure or error
-                if isinstance(cause, CrawlerError | TransientError):
+                if isinstance(cause, CrawlerError):
                     raise cause from None
                 if not isinstance(cause, PageOver):
                     raise BadRows(row, "damaged") from None
