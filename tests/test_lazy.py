@@ -24,6 +24,17 @@ TRAIN = f"{RUN}assert run(['train', *sys.argv[1:]]) == 0"
 VERSION = f"{RUN}assert run(['--version']) == 0"
 REPORT = "import wikitopics.cli.export, wikitopics.session.analysis.report.contents"
 
+FILES = """
+from pathlib import Path
+from wikitopics import crawler
+from wikitopics.crawler.dumps.kinds import Dump
+from wikitopics.crawler.texts.kinds import Texts
+folder = Path(crawler.__file__).parent / "data"
+for kind, identity in ((Texts(), {"texts": [str(folder)]}), (Dump(), {"dump": ["-"]})):
+    kind.open(identity, crawler.Asked({}))
+    assert not kind.download(identity)
+"""
+
 LOADED = {
     "kinds by name": (
         "from wikitopics.model import Option, kinds; kinds.names()",
@@ -34,6 +45,7 @@ LOADED = {
     "version": (VERSION, "numpy scipy numba textual aiohttp sqlite_utils msgspec"),
     "help": (HELP, "msgspec numpy scipy numba textual textual_serve aiohttp yarl sqlite3 bs4 lxml"),
     "train": (TRAIN, "textual wikitopics.tui rich pandas aiohttp"),
+    "files": (FILES, "aiohttp yarl"),
     "reader": ("import wikitopics.session.storage.reader", "sqlite_utils"),
     "workers": (WORKERS, "numpy aiohttp bs4 lxml mwparserfromhell"),
     "screen": ("import wikitopics.tui.viewer", "textual_serve aiohttp.web jinja2"),

@@ -140,12 +140,11 @@ class Dump(PageKind):
         return any(is_wikimedia(url.host or "") for url in _addresses(identity))
 
     def download(self, identity: Identity) -> str:
-        from wikitopics.crawler.http.ranges import format_size
-
         if not _addresses(identity):
             return ""
-        size = format_size(sum(identity[SCHEDULE]["sizes"]))
-        return f"{size}, none of which is stored; --max-mb, --articles and --hours limit it"
+        from wikitopics.crawler.http.ranges import told_download
+
+        return told_download(sum(identity[SCHEDULE]["sizes"]))
 
     def repeatable(self, identity: Identity) -> bool:
         """Whether the dump is in files, not on standard input."""
@@ -177,8 +176,6 @@ class Dump(PageKind):
     def open(self, identity: Identity, asked: Asked) -> Source:
         from wikitopics.crawler.dumps.containers import LocalFile, can_be_parted
         from wikitopics.crawler.dumps.files import DumpFiles
-        from wikitopics.crawler.dumps.newest import database
-        from wikitopics.crawler.dumps.remote import RemoteDump
         from wikitopics.crawler.dumps.shuffled import LocalDump
         from wikitopics.crawler.file_source import FileSource
 
@@ -189,16 +186,7 @@ class Dump(PageKind):
             )
         urls = _addresses(identity)
         if urls:
-            is_folder = DUMP_FILES not in identity
-            wiki = database(identity[API_URL.name]) if is_folder else None
-            return RemoteDump(
-                urls,
-                identity,
-                asked,
-                wiki=wiki,
-                contact=asked.get(CONTACT),
-                agreed=bool(asked.get(YES)),
-            )
+            return _open_remote(urls, identity, asked)
         paths = identity[DUMP_FILES]
         files = DumpFiles(paths)
         if SCHEDULE in identity:
@@ -208,6 +196,23 @@ class Dump(PageKind):
         if is_new and all(can_be_parted(LocalFile(path)) for path in paths):
             return LocalDump(identity, asked)
         return FileSource("dump", files, held_out=asked.held_out, resuming=asked.resuming)
+
+
+def _open_remote(urls: list[URL], identity: Identity, asked: Asked) -> Source:
+    """The source of a dump on a server. Only for this one the HTTP client is loaded."""
+    from wikitopics.crawler.dumps.newest import database
+    from wikitopics.crawler.dumps.remote import RemoteDump
+
+    is_folder = DUMP_FILES not in identity
+    wiki = database(identity[API_URL.name]) if is_folder else None
+    return RemoteDump(
+        urls,
+        identity,
+        asked,
+        wiki=wiki,
+        contact=asked.get(CONTACT),
+        agreed=bool(asked.get(YES)),
+    )
 
 
 def stated_base(path: str) -> str:

@@ -316,6 +316,13 @@ def _asked_first(agreed_to: str) -> JudgeRedirect:
     return judge
 
 
+def told_download(size: int) -> str:
+    """How much is read from a server, and what limits it, in words; ``size``: in bytes."""
+    return (
+        f"{format_size(size)}, none of which is stored; --max-mb, --articles and --hours limit it"
+    )
+
+
 def format_size(size: int) -> str:
     """A number of bytes in words."""
     return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.1f} MB"

@@ -161,9 +161,12 @@ class Texts(PageKind):
         return any(is_wikimedia(url.host or "") for url in _addresses(identity[TEXTS.name]))
 
     def download(self, identity: Identity) -> str:
-        from wikitopics.crawler.texts.parquet_remote import DOWNLOAD, downloads
+        if not _addresses(identity[TEXTS.name]):
+            return ""
+        from wikitopics.crawler.http.ranges import told_download
+        from wikitopics.crawler.texts.parquet_remote import DOWNLOAD
 
-        return downloads(identity[DOWNLOAD]) if DOWNLOAD in identity else ""
+        return told_download(identity[DOWNLOAD])
 
     def repeatable(self, identity: Identity) -> bool:
         return True
@@ -215,7 +218,6 @@ def _open_parquet(identity: Identity, asked: Asked, held_out: int | None) -> Sou
     from wikitopics.crawler.texts.parquet import local_rows
     from wikitopics.crawler.texts.parquet_columns import ColumnNames
     from wikitopics.crawler.texts.parquet_footer import check_pyarrow
-    from wikitopics.crawler.texts.parquet_remote import RemoteParquet
     from wikitopics.crawler.texts.parquet_source import ParquetTexts
 
     check_pyarrow()
@@ -230,6 +232,8 @@ def _open_parquet(identity: Identity, asked: Asked, held_out: int | None) -> Sou
     markup = identity.get(MARKUP.name, "text")
     urls = _addresses(identity[TEXTS.name])
     if urls:
+        from wikitopics.crawler.texts.parquet_remote import RemoteParquet  # loads the HTTP client
+
         return RemoteParquet(
             urls,
             names,

@@ -18,7 +18,6 @@ from wikitopics.crawler.http.ranges import (
     RangeServer,
     RemoteFile,
     file_client,
-    format_size,
 )
 from wikitopics.crawler.page import Markup, SourceInfo
 from wikitopics.crawler.source import Asked
@@ -227,10 +226,3 @@ class RemoteParquet(ParquetTexts):
             self._requests.end()
         await super().close()
         await self._client.close()
-
-
-def downloads(size: int) -> str:
-    """What is read from a server, in words."""
-    return (
-        f"{format_size(size)}, none of which is stored; --max-mb, --articles and --hours limit it"
-    )
