@@ -142,6 +142,12 @@ def are_parquet(paths: Sequence[str]) -> bool:
 _EITHER = (PLAIN, PARQUET)
 
 
+def has_rows(path: str) -> bool:
+    """Whether this is a Parquet file or a folder of such files. Raises BadSource for a folder with
+    files of both kinds."""
+    return are_parquet([path]) if os.path.isdir(path) else ending(path) == PARQUET
+
+
 def text_files(
     paths: Sequence[str], say: Callable[[str], None], wanted: str = PLAIN
 ) -> tuple[TextFile, ...]:

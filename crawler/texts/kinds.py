@@ -13,11 +13,11 @@ from wikitopics.crawler.source import Asked, Identity, PageKind, are_names
 from wikitopics.crawler.texts.files import (
     GIVEN,
     JSON_LINES,
-    PARQUET,
     PLAIN,
     TABLES,
     are_parquet,
     ending,
+    has_rows,
 )
 from wikitopics.option import Option
 
@@ -173,8 +173,11 @@ class Texts(PageKind):
 
     def division(self, identity: Identity) -> str:
         paths: list[str] = identity[TEXTS.name]
-        folders = [path for path in paths if Path(path).is_dir()]
-        files = [path for path in paths if path not in folders and not path.endswith(GIVEN)]
+        named = [path for path in paths if not path.endswith(GIVEN)]
+        with_rows = [path for path in named if is_address(path) or has_rows(path)]
+        others = [path for path in named if path not in with_rows]
+        folders = [path for path in others if Path(path).is_dir()]
+        files = [path for path in others if path not in folders]
         kinds = {ending(path) or PLAIN for path in files}  # `vocab build` takes other names, too
         by_line = identity.get(LINES.name)
         ways = {
@@ -183,7 +186,7 @@ class Texts(PageKind):
             f"with {LINES.flag} each line is one": (PLAIN in kinds or folders) and not by_line,
             "each .txt of a folder is a document": folders and not by_line,
             "each line of a .jsonl is a document": JSON_LINES in kinds,
-            "each row of a table is a document": not kinds.isdisjoint((*TABLES, PARQUET)),
+            "each row of a table is a document": with_rows or not kinds.isdisjoint(TABLES),
         }
         text = "; ".join(way for way, is_there in ways.items() if is_there)
         return text[:1].upper() + text[1:]

@@ -14,6 +14,7 @@ from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.page import Page, SourceInfo
 from wikitopics.crawler.texts import parquet_footer
 from wikitopics.crawler.texts.files import are_parquet
+from wikitopics.crawler.texts.kinds import TEXTS, Texts
 from wikitopics.crawler.texts.parquet import BadRows
 from wikitopics.crawler.texts.parquet_pages import page_header
 from wikitopics.crawler.texts.parquet_rows import Rows
@@ -137,8 +138,8 @@ def test_columns_that_are_not_there_are_told(tmp_path, columns, names, message):
         ([("text", [1, 2]), ("text", ["a b", "c d"])], {}, "text"),
         ([("a", [{"b": "a b"}, {"b": "c d"}]), ("a.b", ["x", "y"])], {"text": "a.b"}, "a.b"),
         ([("text", ["a b", "c d"]), ("id", [0.5, 1.5]), ("id", ["p", "q"])], {}, "id"),
-    ],
         ([("text", [{"a": "x"}, {"a": "y"}]), ("text", ["a b", "c d"])], {}, "text"),
+    ],
 )
 def test_columns_of_one_name_are_not_taken_for_one_another(tmp_path, columns, names, called):
     made = pa.Table.from_arrays(
@@ -396,3 +397,5 @@ def test_kinds_of_files_are_not_mixed(tmp_path):
     assert are_parquet([str(folder), path])
     assert texts(str(folder)) == [f"text number {n} of a river" for n in (3, 4, 5, 6, 7, 8)]
     assert isinstance(pages(path)[0][0], Page)
+    for named in (path, str(folder), "https://host.org/a.parquet?download=true"):
+        assert Texts().division({TEXTS.name: [named]}) == "Each row of a table is a document"

@@ -101,14 +101,14 @@ def infer(
       pbpaste | wikitopics infer --json
     """
     from wikitopics.crawler.http.addresses import is_address
-    from wikitopics.crawler.texts.files import JSON_LINES, TABLES, ending
+    from wikitopics.crawler.texts.files import JSON_LINES, TABLES, ending, has_rows
     from wikitopics.crawler.texts.parquet_columns import ColumnNames
 
     files = files or ("-",)
     for file in files:
         if is_address(file):
             raise BadUsage(f"{file}: download it first: topics are inferred of files")
-    n_with_rows = sum(map(_has_rows, files))
+    n_with_rows = sum(map(has_rows, files))
     if n_with_rows:
         if n_with_rows < len(files):
             raise BadUsage("Parquet files and other files: give one kind at a time")
@@ -133,14 +133,6 @@ def infer(
         return
     for file, text in zip(files, inferred, strict=True):
         _put_inferred(_called(file), text, unit, topics)
-
-
-def _has_rows(file: str) -> bool:
-    """Whether each row of a file, or of the files in a folder, is a text. Raises BadSource for a
-    folder with files of both kinds."""
-    from wikitopics.crawler.texts.files import PARQUET, are_parquet, ending
-
-    return are_parquet([file]) if os.path.isdir(file) else ending(file) == PARQUET
 
 
 def _put_rows(
