@@ -79,6 +79,7 @@ async def test_articles_are_found_by_title_and_by_topic(shown, live):
         await seeing.press(pilot, "escape", shows="Articles read, newest first")
         await seeing.press(pilot, "slash", *"#12", "enter", shows="Articles most about #12 ")
         await seeing.press(pilot, "slash", "escape", shows="Articles read, newest first")
+        await seeing.press(pilot, "slash", *"#70000", shows="0 articles with “#70000” in the title")
 
 
 async def test_a_click_on_a_topic_opens_it(shown, live):

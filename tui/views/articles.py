@@ -401,6 +401,15 @@ async def found_by(
     return await view.ask(find, aside=True)
 
 
+def _topic_in(sought: str, n_topics: int) -> int | None:
+    """The topic that "#12" names; None for other words, and for a number that no topic has."""
+    number = sought.removeprefix("#")
+    if number == sought or not number.isdecimal():
+        return None
+    topic = int(number)
+    return topic if topic < n_topics else None
+
+
 MANY = 200
 """The maximum number of articles listed without a search of titles."""
 FOUND = 2_000
@@ -445,7 +454,7 @@ class Articles(View):
     async def _fill(self, session: SessionView, model: str, first: int | None) -> None:
         sought = self.sought
         spans: Spans | None = None
-        topic = int(sought[1:]) if sought.startswith("#") and sought[1:].isdecimal() else None
+        topic = _topic_in(sought, len(session.topics_of(model)))
         if topic is not None:
             rows = await self.ask(lambda reader: reader.articles_about(model, topic, MANY))
             rows = [row for row in rows if session.seen_by_now(row)]
