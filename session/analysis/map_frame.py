@@ -6,6 +6,7 @@ Importing this module loads pandas.
 import os
 from dataclasses import replace
 from html import escape
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,8 @@ CELL = 1_000_000
 HEIGHT = 640
 """The height of such a cell, in pixels."""
 PARTS = 7
-"""The number of parts of a scale: as many documents have the numbers of each."""
+"""The number of parts of a scale: as many documents have the numbers of each, or, where one number
+is too frequent for that, as many different numbers are in each."""
 
 
 class MapFrame(pd.DataFrame):  # type: ignore[misc]
@@ -170,10 +172,29 @@ def _on_a_scale(values: pd.Series) -> Colouring:
     numbers = values.astype("float64").replace([np.inf, -np.inf], np.nan)
     distinct = np.sort(numbers.dropna().unique())
     if len(distinct) <= PARTS:
-        names = [f"{number:g}" for number in distinct.tolist()]
-        return coloured(names, pd.Index(distinct).get_indexer(numbers), is_scale=True)
-    parts = pd.qcut(numbers, PARTS, duplicates="drop")
-    are_whole = bool((distinct == np.round(distinct)).all())
-    form = ".0f" if are_whole else ".4g"
-    scale = [f"{part.left:{form}} to {part.right:{form}}" for part in parts.cat.categories]
-    return coloured(scale, parts.cat.codes.to_numpy(), is_scale=True)
+        return coloured(
+            _told_apart(distinct), pd.Index(distinct).get_indexer(numbers), is_scale=True
+        )
+    steps = np.linspace(0, 1, PARTS + 1)
+    bounds = np.quantile(numbers.dropna(), steps)
+    if len(np.unique(bounds)) <= PARTS:
+        bounds = np.quantile(distinct, steps)
+    part_of = np.searchsorted(bounds[1:-1], numbers.to_numpy())
+    part_of[numbers.isna().to_numpy()] = -1
+    if (distinct == np.round(distinct)).all():
+        bounds = np.round(bounds)
+    scale = [f"{low} to {high}" for low, high in pairwise(_told_apart(bounds))]
+    return coloured(scale, part_of, is_scale=True)
+
+
+def _told_apart(numbers: NDArray[np.float64]) -> list[str]:
+    """The numbers with four digits, with all before the point, and with as many as tell them
+    apart."""
+    before_point = len(f"{np.abs(numbers).max(initial=0):.0f}")
+    digits = max(4, min(before_point, 15))
+    n = len(np.unique(numbers))
+    while True:
+        texts = [f"{number + 0.0:.{digits}g}" for number in numbers.tolist()]  # 0, not -0
+        if len(set(texts)) == n:
+            return texts
+        digits += 1

@@ -155,12 +155,33 @@ def test_documents_without_a_value_are_grey_and_told(notes, tmp_path):
 
 def test_numbers_become_a_scale(notes, tmp_path):
     n = len(notes.documents())
-    for numbers, most in ((np.arange(n) / 7, len(SCALE)), (np.arange(n) % 3, 3)):
+    for numbers, most in (
+        (np.arange(n), len(SCALE)),
+        (np.arange(n) / 7, len(SCALE)),
+        (np.maximum(np.arange(n) - 100, 0), len(SCALE)),  # most are 0
+        (np.arange(n) % 3, 3),
+    ):
         notes.map(color=numbers).save(tmp_path / "map.html")
         keys = keys_of((tmp_path / "map.html").read_text())
         assert len(keys) == most
-        starts = [float(key.split()[0]) for key in keys]
-        assert starts == sorted(starts)
+        starts = [key.split()[0] for key in keys]
+        assert starts == sorted(starts, key=float)
+        assert starts[0] == "0", "as the smallest number is"
+
+
+def test_numbers_that_are_nearly_the_same_are_told_apart(notes, tmp_path):
+    n = np.arange(len(notes.documents()))
+    for numbers, names in (
+        (20_240_101 + n % 2, ["20240101", "20240102"]),
+        (1 + n % 2 / 1e6, ["1", "1.000001"]),
+        (n % 2 - 0.25, ["-0.25", "0.75"]),
+    ):
+        notes.map(color=numbers).save(tmp_path / "map.html")
+        assert keys_of((tmp_path / "map.html").read_text()) == names
+    notes.map(color=1_704_067_200.5 + n).save(tmp_path / "map.html")
+    keys = keys_of((tmp_path / "map.html").read_text())
+    assert len(set(keys)) == len(SCALE)
+    assert keys[0].startswith("1704067200 to 17040672")
 
 
 @pytest.mark.interop
