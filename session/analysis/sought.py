@@ -63,10 +63,10 @@ class Sought:
         known = [word for word in dict.fromkeys(self._vocabulary.split(self.text)) if word in id_of]
         units = [Unit(word, id_of[word], keys(word)) for word in known]
         covered = {key for unit in units for key in unit.keys}
-        if self.text_words.of_characters:
-            others = self.text.split()
-        else:
-            others = list(dict.fromkeys(self.text_words.of(self.text)))
+        typed = (
+            self.text.split() if self.text_words.of_characters else self.text_words.of(self.text)
+        )
+        others = list(dict.fromkeys(typed))
         telling = [word for word in others if word not in self.text_words.stop_words]
         if not telling and not units:
             telling = others

@@ -1,7 +1,9 @@
 """What somebody seeks, and where it is in a text."""
 
+import re
+
 from wikitopics.session.analysis.sought import MOST_CHARACTERS, MOST_WORDS, Sought
-from wikitopics.vocab import Vocabulary
+from wikitopics.vocab import Vocabulary, segmenters
 
 
 def sought(text, *words, rule="2 en"):
@@ -27,6 +29,14 @@ def test_what_is_sought_is_bounded():
     assert len(long.text) <= MOST_CHARACTERS
     assert len(long.units) <= MOST_WORDS
     assert sought("\x00\ud800 ship").units[-1].word
+
+
+def test_a_word_that_is_typed_twice_is_sought_once(monkeypatch):
+    assert [unit.word for unit in sought("whale ship whale").units] == ["ship", "whale"]
+    monkeypatch.setattr(segmenters, "PACKAGES", {"ja": ("numpy",)})
+    monkeypatch.setattr(segmenters, "_words_of", lambda language: re.compile("..").findall)
+    in_japanese = sought("東京 東京", "都庁", "区役", rule="3 ja")
+    assert [unit.word for unit in in_japanese.units] == ["東京"]
 
 
 def test_an_excerpt_shows_the_first_of_the_words():
