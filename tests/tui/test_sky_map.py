@@ -168,6 +168,15 @@ async def test_what_is_found_is_lit_by_titles_and_by_topics_words(shown, placed)
         assert set(sky.sky.topics[sky._found].tolist()) <= topics
 
 
+async def test_what_was_found_is_not_lit_among_another_model_s_articles(shown, placed):
+    async with shown(placed, size=(120, 40), words="lda 1,3") as (_, pilot):
+        sky = await opened(pilot)
+        sky.show_text(None, sky.sky.seqs[:3].tolist())
+        assert len(sky._found) == 3
+        await seeing.press(pilot, "m", "m", shows=f"Atlas · {ARTICLES} articles · hdp")
+        assert sky._found is None
+
+
 async def test_a_search_shows_all_that_is_found_however_the_map_was_enlarged(shown, placed):
     async with shown(placed, size=(120, 40), words="lda 1,3") as (_, pilot):
         sky = await opened(pilot)
