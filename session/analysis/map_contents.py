@@ -127,7 +127,7 @@ class MapContents:
             self._heading,
             articles,
             [self._topic(number) for number in self._drawn],
-            self._named_areas,
+            self._placed_areas,
             noun=self.noun,
             credit=self._credit,
             largest=largest,
@@ -143,7 +143,7 @@ class MapContents:
             self._heading,
             self.map.places,
             index_of[self.map.topics],
-            self._named_areas,
+            self._placed_areas,
             noun=self.noun,
             credit=self._credit,
         )
@@ -198,7 +198,7 @@ class MapContents:
         return [self._topic(number) for number in numbers if counts[number]]
 
     @cached_property
-    def _named_areas(self) -> Sequence[map_page.Area]:
+    def _placed_areas(self) -> Sequence[map_page.Area]:
         """The areas, with their names on their islands: the first on the largest."""
         places_of = self._places_of_names()
         middle = [(0.5, 0.5)]
@@ -214,7 +214,7 @@ class MapContents:
         """The areas that have articles, the largest first."""
         used = set(self.map.topics.tolist())
         pairs = zip(
-            (area for area in self.areas if not area.is_other), self._named_areas, strict=True
+            (area for area in self.areas if not area.is_other), self._placed_areas, strict=True
         )
         return [named for area, named in pairs if not used.isdisjoint(area.topics)]
 
@@ -242,7 +242,7 @@ class MapContents:
 def map_contents(
     reader: SessionReader,
     model: str,
-    known: Callable[[int], NDArray[np.int64]] = np.arange,
+    known: Callable[[int], NDArray[np.int64]],
     *,
     snippets: bool = False,
     advance: Advance = unseen,
@@ -250,8 +250,7 @@ def map_contents(
     """The map of a model; ``snippets``: with the beginnings of texts, if the session keeps any.
 
     ``known``: of a number of articles, those whose titles are read: `map_page.rows_drawn` for a
-    page, `nothing` for a picture, otherwise all. ``advance``: is told how many articles have been
-    read.
+    page, `nothing` for a picture. ``advance``: is told how many articles have been read.
 
     Raises `SessionError` if the session has no map of articles.
     """

@@ -18,7 +18,7 @@ from wikitopics.session.storage.reader import SessionReader
 
 def read(path):
     with SessionReader(path) as reader:
-        return map_contents(reader, "lda")
+        return map_contents(reader, "lda", np.arange)
 
 
 def test_the_table_has_every_article_with_its_place_topic_and_area(trained, cli):
@@ -143,7 +143,7 @@ def articles_read(reader, monkeypatch):
 def test_titles_are_read_only_of_the_articles_that_are_drawn(trained, monkeypatch):
     monkeypatch.setattr(map_page, "MOST_DOTS", 100)
     with SessionReader(trained) as reader:
-        whole = map_contents(reader, "lda")
+        whole = map_contents(reader, "lda", np.arange)
         read = articles_read(reader, monkeypatch)
         told = []
         drawn = map_contents(
@@ -161,7 +161,7 @@ def test_titles_are_read_only_of_the_articles_that_are_drawn(trained, monkeypatc
 
 def test_a_picture_needs_no_titles(trained, monkeypatch):
     with SessionReader(trained) as reader:
-        whole = map_contents(reader, "lda")
+        whole = map_contents(reader, "lda", np.arange)
         read = articles_read(reader, monkeypatch)
         without = map_contents(reader, "lda", nothing)
     assert not read
@@ -171,7 +171,7 @@ def test_a_picture_needs_no_titles(trained, monkeypatch):
 
 def test_the_table_is_made_in_parts(trained, monkeypatch):
     with SessionReader(trained) as reader:
-        whole = map_contents(reader, "lda").columns()
+        whole = map_contents(reader, "lda", np.arange).columns()
         monkeypatch.setattr(articles, "_AT_ONCE", 50)
         parts = list(map_batches(reader, "lda", with_ids=False, snippets=False))
     assert max(len(part[0]) for part in parts) == 50
