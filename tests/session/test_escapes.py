@@ -54,6 +54,18 @@ def test_a_title_in_a_table_is_a_link_on_a_terminal_alone(monkeypatch):
     assert written[False] == " 1% A\\x1b\n 2% B\n"
 
 
+def test_a_title_that_is_longer_than_a_line_of_the_terminal_is_cut(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "20")
+    title = "A title of many words"
+    written = {}
+    for stream in (Terminal(), io.StringIO()):
+        monkeypatch.setattr("sys.stdout", stream)
+        output.put_document("0.9  ", title, "http://x", "one")
+        written[stream.isatty()] = stream.getvalue()
+    assert written[True] == "0.9  \x1b]8;;http://x\x1b\\A title of man…\x1b]8;;\x1b\\\n"
+    assert written[False] == f"0.9  {title}  [one]\n"
+
+
 def test_the_beginning_of_a_text_stands_below_its_title_on_a_terminal_alone(monkeypatch):
     monkeypatch.setenv("COLUMNS", "30")
     evil = "\x1b]0;x\x07\u202e\x9b" + "long " * 60

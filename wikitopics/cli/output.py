@@ -120,19 +120,20 @@ def put_document(
 
     On a terminal, the text stands in a line below, and both lines are cut.
     """
-    start = visible(f"{figures}{title}")
+    shown = visible(title)
+    after = f"  [{visible(words)}]" if words else ""
     text = visible(snippet_shown(snippet))
     with standard_output() as out:
         is_terminal = out.isatty()
-        shown = visible(title)
-        if address and escapes.links(out):
-            shown = escapes.link(title, address)
-        after = f"  [{visible(words)}]" if words else ""
         if is_terminal:
-            after = cut_to_terminal(start + after)[len(start) :]
+            line = cut_to_terminal(f"{figures}{shown}{after}")[len(figures) :]
+            after = line[len(shown) :]
+            shown = line[: len(shown)]
         elif text:
             after += f"  {text}"
-        out.write(f"{visible(figures)}{shown}{after}\n")
+        if address and escapes.links(out):
+            shown = escapes.link(shown, address)
+        out.write(f"{figures}{shown}{after}\n")
         if is_terminal and text:
             below = cut_to_terminal(" " * _BELOW + text)
             out.write(f"{below}\n")
