@@ -218,12 +218,10 @@ def put_json_array(values: Iterable[object]) -> None:
             out.write(end)
 
 
-def objects(
-    columns: str | Sequence[str], rows: Iterable[Sequence[object]]
-) -> list[dict[str, object]]:
-    """The rows of a table as objects for JSON; a row may lack columns at the end."""
-    names = columns.split() if isinstance(columns, str) else columns
-    return [dict(zip(names, row, strict=False)) for row in rows]
+def objects(columns: str, rows: Iterable[Sequence[object]]) -> list[dict[str, object]]:
+    """The rows of a table as objects for JSON. ``columns``: their names, with blanks between."""
+    names = columns.split()
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def exit_code(error: BaseException) -> int:
