@@ -11,7 +11,14 @@ from wikitopics.tui.inks import NO_MARKS, Line, Part, line_cells, marks_of, sort
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.session_view import Choice, SessionView
 from wikitopics.tui.text import count, cut, fitting, padded, plural, share, spark, visible
-from wikitopics.tui.topic_order import AreaRow, Row, grouped, matching
+from wikitopics.tui.topic_order import (
+    NOTHING_SOUGHT,
+    AreaRow,
+    Row,
+    Search,
+    grouped,
+    matching,
+)
 
 FOLDED = "▸"
 """The sign of an area whose topics are not listed."""
@@ -53,8 +60,7 @@ class TopicList(RowList[Row]):
     opens_at_once = True
     _topics_of: tuple[str, str] | None = None
     """The session and the model whose topics are listed."""
-    _sought = ""
-    _found: Mapping[int, Sequence[str]] = {}
+    _search = NOTHING_SOUGHT
     _order = "share"
     _pinned: frozenset[int] = frozenset()
     _topics: Sequence[TopicRow] = ()
@@ -68,32 +74,27 @@ class TopicList(RowList[Row]):
     _titles: Mapping[int, Sequence[str]] = {}
 
     def show_topics(
-        self,
-        session: SessionView,
-        choice: Choice,
-        sought: str,
-        found: Mapping[int, Sequence[str]],
+        self, session: SessionView, choice: Choice, search: Search = NOTHING_SOUGHT
     ) -> None:
-        """Draw the topics of the model in use in the selected order; with ``sought``, only those it
-        finds, by a part of a word or, with the words that speak for them, in ``found``."""
+        """Draw the topics of the model in use in the selected order: all, or those that a search
+        finds."""
         model = choice.model_of(session)
         topics_of = (session.status.session, model)
         are_others = topics_of != self._topics_of
-        is_new_search = sought != self._sought
-        if are_others or (sought and is_new_search):
+        is_new_search = search.text != self._search.text
+        if are_others or (search.text and is_new_search):
             self.release()  # other topics, or other hits, are shown from the top
         elif is_new_search:
             self.hold()  # the topic found stays under the cursor when all are listed again
         if are_others:
             self._opened = frozenset()
         self._topics_of = topics_of
-        self._sought = sought
-        self._found = found
+        self._search = search
         self._order = choice.order
         self._pinned = choice.pinned_of(model)
 
         topics = session.topics_of(model)
-        listed_by = (self._order, self._pinned, sought, found, model, self.ascii_only)
+        listed_by = (self._order, self._pinned, search, model, self.ascii_only)
         is_listed_alike = listed_by == self._listed_by
         if topics is self._topics and is_listed_alike:
             return
@@ -104,10 +105,7 @@ class TopicList(RowList[Row]):
         atlas = session.atlases.get(model)
         self._areas = () if atlas is None else atlas.areas
         self._marks = marks_of(self, session, model)
-        if topics and sought:
-            self.empty = f" no topic has “{sought}” among its top words"
-        else:
-            self.empty = NO_TOPICS
+        self.empty = nothing_listed(topics, search)
         self._list()
 
     def show_titles(self, titles: Mapping[int, Sequence[str]]) -> None:
@@ -116,10 +114,13 @@ class TopicList(RowList[Row]):
         self.refresh()
 
     def _list(self) -> None:
-        if self.is_grouped and not self._sought:
+        search = self._search
+        if self.is_grouped and not search.text:
             self.show(grouped(self._topics, self._areas, self._opened, self._order, self._pinned))
         else:
-            self.show(matching(self._topics, self._sought, self._order, self._pinned, self._found))
+            self.show(
+                matching(self._topics, search.text, self._order, self._pinned, search.by_words)
+            )
 
     @property
     def topic(self) -> TopicRow | None:
@@ -242,12 +243,12 @@ class TopicList(RowList[Row]):
         if title_cells:
             room -= title_cells + 1  # a blank, beside the one after each word
 
-        is_in_area = self.is_grouped and not self._sought and not pin
+        is_in_area = self.is_grouped and not self._search.text and not pin
         indent = "  " if is_in_area else ""
         # The word for which the topic is listed, if its name does not have it, will be the first of
         # its words: the name leaves room for that, two blanks and the sign of a newcomer.
         hit_cells = 0
-        hits = hits_in(row, self._sought, self._found.get(row.topic, ()))
+        hits = self._search.hits_in(row)
         for word in hits:
             if word not in row.name:
                 hit_cells = cell_len(f"  {NEWCOMER}{word}")
@@ -321,12 +322,11 @@ class TopicList(RowList[Row]):
         return points.ljust(cells), ink
 
 
-def hits_in(row: TopicRow, sought: str, found: Sequence[str]) -> list[str]:
-    """The topic's words that contain a part of what was sought, and those of which it was
-    ``found`` that speak for it."""
-    parts = sought.casefold().split()
-    hits = [word for word in row.all_words if any(part in word.casefold() for part in parts)]
-    return list(dict.fromkeys([*hits, *found]))
+def nothing_listed(topics: Sequence[TopicRow], search: Search) -> str:
+    """What an empty list of these topics says."""
+    if topics and search.text:
+        return f" no topic has “{search.text}” among its top words"
+    return NO_TOPICS
 
 
 def words_of(
@@ -374,21 +374,18 @@ def words_of(
 
 
 def topics_title(
-    session: SessionView,
-    choice: Choice,
-    sought: str,
-    found: Mapping[int, Sequence[str]],
+    session: SessionView, choice: Choice, search: Search = NOTHING_SOUGHT
 ) -> tuple[str, str]:
     """The heading of a list of topics, and the text below it: "Topics by share · hdp", "50 topics
     after 12,480 articles"."""
     model = choice.model_of(session)
-    which = f"Topics with “{sought}”" if sought else f"Topics by {choice.order}"
+    which = f"Topics with “{search.text}”" if search.text else f"Topics by {choice.order}"
     rows = session.topics_of(model)
     if not rows:
         return which + session.of_model(model), ""
-    listed = len(matching(rows, sought, found=found))
+    listed = len(matching(rows, search.text, found=search.by_words))
     below = f"{plural(len(rows), 'topic')} {session.topics_after(model)}"
-    if sought or listed < len(rows):
+    if search.text or listed < len(rows):
         below = f"{count(listed)} of {below}"
     if any(row.newcomers for row in rows):
         below += f" · {NEWCOMER} new"

@@ -1,7 +1,7 @@
 """How topics are listed: their order, their selection and their areas. Pure."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from wikitopics.session.analysis.areas import Area
 from wikitopics.session.records import TopicRow
@@ -40,6 +40,25 @@ def ordered(rows: Collection[TopicRow], order: str, pinned: Collection[int] = ()
     key = ORDERS[order]
     listed = [row for row in rows if not row.hidden]
     return sorted(listed, key=lambda row: (row.topic not in pinned, *key(row), row.topic))
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What is sought among topics."""
+
+    text: str = ""
+    """What was typed; "" for nothing."""
+    by_words: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    """The topics for which its words speak, the strongest first, with these words."""
+
+    def hits_in(self, row: TopicRow) -> list[str]:
+        """The topic's words that contain a part of what is sought, and those that speak for it."""
+        parts = self.text.casefold().split()
+        hits = [word for word in row.all_words if any(part in word.casefold() for part in parts)]
+        return list(dict.fromkeys([*hits, *self.by_words.get(row.topic, ())]))
+
+
+NOTHING_SOUGHT = Search()
 
 
 def matching(

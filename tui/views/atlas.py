@@ -33,8 +33,8 @@ from wikitopics.tui.inks import Line, Lines, area_ink, name, tinted
 from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import plural, share
-from wikitopics.tui.topic_list import NO_TOPICS, hits_in
-from wikitopics.tui.topic_order import matching
+from wikitopics.tui.topic_list import NO_TOPICS
+from wikitopics.tui.topic_order import NOTHING_SOUGHT, matching
 from wikitopics.tui.views.emergence import SHADES, columns, levels
 from wikitopics.tui.views.sky_map import SkyMap
 from wikitopics.tui.views.view import View
@@ -97,10 +97,9 @@ class TopicAtlas(Lines, can_focus=True):
     _shown: object = None
     """The session and the model whose topics are drawn."""
     _view: View | None = None
+    _search = NOTHING_SOUGHT
     _found: frozenset[int] = frozenset()
-    _sought = ""
-    _by_words: Mapping[int, Sequence[str]] = {}
-    """The topics that the words sought find, with these words."""
+    """The topics that the search finds, as far as they are shown."""
     _read: frozenset[int] = frozenset()
     """The articles that have been seen, by number."""
     glowing: Mapping[int, float] = {}
@@ -128,8 +127,7 @@ class TopicAtlas(Lines, can_focus=True):
             self.end_births()
         self._session = session
         self._model = model
-        self._sought = view.sought
-        self._by_words = view.found
+        self._search = view.search
         self._view = view
         self._light(session.recent)
         atlas = session.atlases.get(model)
@@ -171,8 +169,8 @@ class TopicAtlas(Lines, can_focus=True):
         """Note what the search found, and keep the cursor and the zoom on topics that are shown."""
         in_use = [row.topic for row in rows if not row.hidden and row.topic in atlas.area_of]
         found = []
-        if self._sought:
-            listed = matching(rows, self._sought, found=self._by_words)
+        if self._search.text:
+            listed = matching(rows, self._search.text, found=self._search.by_words)
             found = [row.topic for row in listed if row.topic in in_use]
         found_before = self._found
         self._found = frozenset(found)
@@ -213,7 +211,7 @@ class TopicAtlas(Lines, can_focus=True):
     @property
     def _is_searching(self) -> bool:
         """Whether a search may have taken rows from the map."""
-        return bool(self._sought) or any(find.display for find in self.screen.query("#find"))
+        return bool(self._search.text) or any(find.display for find in self.screen.query("#find"))
 
     def _again(self) -> None:
         if self._view is not None and self._session is not None:
@@ -245,8 +243,8 @@ class TopicAtlas(Lines, can_focus=True):
             if area.number == sheet.zoom:
                 title = area.name
         topics = plural(sheet.topic_count, "topic")
-        if self._sought:
-            topics = f"{len(self._found)} of {topics} with “{self._sought}”"
+        if self._search.text:
+            topics = f"{len(self._found)} of {topics} with “{self._search.text}”"
         elif len(sheet.topics) < sheet.topic_count:
             topics = f"{len(sheet.topics)} of {topics}"
         title += f" · {topics}{session.of_model(self._model)}"
@@ -272,7 +270,7 @@ class TopicAtlas(Lines, can_focus=True):
         if self.sheet is not None and row.topic not in self.sheet.topics:
             where += " · no room on the map"
         words = [word for word, _ in row.shown]
-        hits = hits_in(row, self._sought, self._by_words.get(row.topic, ()))
+        hits = self._search.hits_in(row)
         found = f" · {in_line(hits)}" if hits else ""
         return f"{row.label}{found} · {share(row.share)}{where} · {in_line(words)}"
 
@@ -422,7 +420,7 @@ class TopicAtlas(Lines, can_focus=True):
         if topic == self.chosen:
             under = "chosen" if self.has_focus else "cursor"
             return DrawnLabel(label, ink="strong", under=under, size=size)
-        if self._sought:
+        if self._search.text:
             if topic in self._found:
                 return DrawnLabel(label, ink="", under=glow, size=size)
             return DrawnLabel(label, ink="faint", under="", size=size)

@@ -175,8 +175,8 @@ class Dashboard(View):
         self._show_story(session)
         self._show_spotlight(session)
         topics = self.query_one(TopicList)
-        topics.show_topics(session, self.choice, self.sought, self.found)
-        title, below = topics_title(session, self.choice, self.sought, self.found)
+        topics.show_topics(session, self.choice, self.search)
+        title, below = topics_title(session, self.choice, self.search)
         has_story_in_sight = self.has_class("-wide") and self.has_class("-tall")
         if self._moments and not has_story_in_sight:  # there is room for one moment
             title += f" · {session.topics_after(model)}"

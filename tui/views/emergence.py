@@ -1,6 +1,6 @@
 """Emergence: all topics over the whole stream."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -16,8 +16,8 @@ from wikitopics.tui.lists import RowList
 from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import padded, plural, share, short
-from wikitopics.tui.topic_list import NO_TOPICS, hits_in, words_of
-from wikitopics.tui.topic_order import matching
+from wikitopics.tui.topic_list import NO_TOPICS, nothing_listed, words_of
+from wikitopics.tui.topic_order import NOTHING_SOUGHT, matching
 from wikitopics.tui.views.view import A_TOPIC, FAR, View
 
 # All topics over the whole stream: one row per topic, one column per stretch of the stream. The
@@ -113,15 +113,13 @@ class Heatmap(RowList[TopicRow]):
     """The session and the model whose topics are drawn."""
     _made: HeatmapPicture | None = None
     """The heatmap as it was last made; None: it has to be made again."""
-    _sought = ""
-    _found: Mapping[int, Sequence[str]] = {}
+    _search = NOTHING_SOUGHT
 
     def show_history(self, view: View, session: SessionView) -> None:
         """Draw the topics of the model in use, in the selected order, as soon as their history is
         known."""
         choice = view.choice
-        sought = view.sought
-        found = view.found
+        search = view.search
         model = choice.model_of(session)
 
         async def fill() -> None:
@@ -134,24 +132,20 @@ class Heatmap(RowList[TopicRow]):
             if session.as_of is not None:
                 history = history.up_to(session.as_of)
             snapshots, topics = history.shares.shape
-            self._sought = sought
-            self._found = found
+            self._search = search
             self._history = history if snapshots else None
             self._made = None
             rows = session.topics_of(model)
-            if rows and sought:
-                self.empty = f" no topic has “{sought}” among its top words"
-            else:
-                self.empty = NO_TOPICS
-            listed = matching(rows, sought, choice.order, choice.pinned_of(model), found)
+            self.empty = nothing_listed(rows, search)
+            pinned = choice.pinned_of(model)
+            listed = matching(rows, search.text, choice.order, pinned, search.by_words)
             self.show([row for row in listed if row.topic < topics], anew=True)
             self.post_message(self.Moved(self.current))  # to a newer snapshot
 
         values = (
             session.topics,
             model,
-            sought,
-            found,
+            search,
             choice.order,
             choice.pinned_of(model),
             choice.ascii_only,
@@ -230,7 +224,7 @@ class Heatmap(RowList[TopicRow]):
         # If the words are not shown, the one for which the topic is listed stands beside its name.
         hit: Line = []
         if not words:
-            first = words_of(row, name - 1, beside=row.name, hits=self._hits(row))[:1]
+            first = words_of(row, name - 1, beside=row.name, hits=self._search.hits_in(row))[:1]
             hit = [(text, ink) for text, ink in first if ink == "accent"]
         hit_cells = line_cells(hit)
         out += [(padded(row.name, max(name - 1 - hit_cells, 0)) + " ", ""), *hit]
@@ -244,11 +238,8 @@ class Heatmap(RowList[TopicRow]):
             column = max(int(np.searchsorted(picture.snapshots, self._snapshot(), "right")) - 1, 0)
         out += self._cells(picture.shades[row.topic], column)
         if words:
-            out += [(" ", ""), *words_of(row, words, hits=self._hits(row))]
+            out += [(" ", ""), *words_of(row, words, hits=self._search.hits_in(row))]
         return out
-
-    def _hits(self, row: TopicRow) -> list[str]:
-        return hits_in(row, self._sought, self._found.get(row.topic, ()))
 
     def _cells(self, shades: Sequence[int], column: int | None) -> Line:
         """The shades, with equal neighbours in one part; the cell under the cursor, in this

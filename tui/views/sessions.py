@@ -262,8 +262,8 @@ class Sessions(View):
         curve_title = f"{row.name} · {title(session, choice, X_KINDS[0])}"
         name(curve, curve_title, measurement_caption(session, choice))
         topics = self.query_one(TopicList)
-        topics.show_topics(session, choice, "", {})
-        name(topics, *topics_title(session, choice, "", {}))
+        topics.show_topics(session, choice)
+        name(topics, *topics_title(session, choice))
 
     def open_row(self, row: object) -> None:
         assert isinstance(row, SessionRow)

@@ -178,8 +178,8 @@ class TopicView(View):
 
     def draw(self, session: SessionView) -> None:
         topics = self.query_one(TopicList)
-        topics.show_topics(session, self.choice, self.sought, self.found)
-        name(topics, *topics_title(session, self.choice, self.sought, self.found))
+        topics.show_topics(session, self.choice, self.search)
+        name(topics, *topics_title(session, self.choice, self.search))
         self.fill_titles(topics, session)
         if self._wanted is not None and topics.go_to_topic(self._wanted):
             self._wanted = None

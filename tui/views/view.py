@@ -25,7 +25,7 @@ from wikitopics.tui.session_view import Choice, SessionView
 from wikitopics.tui.terminal import is_refused, write_action
 from wikitopics.tui.text import cut, visible
 from wikitopics.tui.topic_list import TopicList
-from wikitopics.tui.topic_order import ORDERS
+from wikitopics.tui.topic_order import ORDERS, Search
 
 T = TypeVar("T")
 
@@ -112,6 +112,11 @@ class View(Container):
             )
 
         self.fill("titles", (model, session.topics, session.as_of), filling)
+
+    @property
+    def search(self) -> Search:
+        """What is sought, as lists of topics take it."""
+        return Search(self.sought, self.found)
 
     @property
     def host(self) -> Host:
