@@ -243,20 +243,20 @@ class AskView(View):
         marks = marks_of(self, session, model)
         which = session.of_model(model) + session.of_now()
         below = answer.lack if answer.topics else ""
+        beginning = None
         if isinstance(question, str):
             name(mix, f"Its topics, and the words that support each{which}", below)
+            self._known = answer.known
+            self._field.paint(answer.painted)
         else:
             title = cut(visible(question.called), TITLE)
             ((length, _),) = without_topics(question)
             name(mix, f"{title}: its topics, and their words{which}", below or length)
-        if isinstance(question, str):
-            self._known = answer.known
-            self._field.paint(answer.painted)
+            beginning = answer.painted
         self._name_field()
-        is_begun = isinstance(question, ArticleRow) and answer.painted is not None
-        self.set_class(is_begun, "-begun")
-        if is_begun and answer.painted is not None:
-            self.query_one(Beginning).show_text(answer.painted)
+        self.set_class(beginning is not None, "-begun")
+        if beginning is not None:
+            self.query_one(Beginning).show_text(beginning)
         inks = topic_inks(answer.painted, coloured=coloured(self.app))
         mix.empty = answer.lack or "its topics, and the texts most like it, appear as you type"
         mix_rows = []
