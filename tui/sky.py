@@ -24,7 +24,7 @@ from textual.strip import Strip
 
 from wikitopics.session.storage.places import Places
 from wikitopics.tui.dots import BRAILLE, runs
-from wikitopics.tui.inks import Line, area_ink
+from wikitopics.tui.inks import area_ink
 from wikitopics.tui.sky_index import NOWHERE, Articles, Window
 
 DOWN = 4
@@ -248,12 +248,6 @@ def drawn(
     )
 
 
-def lines(picture: SkyPicture, written: Iterable[Written] = ()) -> list[Line]:
-    """The picture line by line, with texts over it, which do not overlap."""
-    rows, inks = _with_texts(picture, written)
-    return [[(text, inks[owner]) for text, owner in pieces] for pieces in rows]
-
-
 class SkyFrame(NamedTuple):
     """A picture with its texts, as Textual draws it."""
 
@@ -268,8 +262,9 @@ def framed(
     written: Sequence[Written] = (),
     before: SkyFrame | None = None,
 ) -> SkyFrame:
-    """The picture as Textual draws it. pen: the style of an ink. before: an earlier frame with the
-    same styles, whose lines are taken where they are the same"""
+    """The picture as Textual draws it, with texts over it, which do not overlap. pen: the style of
+    an ink. before: an earlier frame with the same styles, whose lines are taken where they are the
+    same"""
     height, width = picture.codes.shape
     changed = np.ones(height, np.bool_)
     made: list[Strip] = [Strip([])] * height

@@ -18,7 +18,6 @@ from wikitopics.tui.sky import (
     drawn,
     framed,
     levels_of,
-    lines,
 )
 from wikitopics.tui.sky_index import FEW, MOST_ZOOM, Articles, Window, nearest_to, toward
 from wikitopics.tui.sky_motion import flown
@@ -54,6 +53,12 @@ def counted(places, topics, window=WINDOWS[0], size=SIZE, **more):
 
 def place(x, y):
     return np.array([[x * 65_535, y * 65_535]]).astype(np.uint16)
+
+
+def lines(picture, written=()):
+    """The picture line by line: the texts, each with the name of its ink."""
+    strips = framed(picture, lambda ink: Style(link=ink), written).strips
+    return [[(segment.text, segment.style.link) for segment in strip] for strip in strips]
 
 
 def texts(drawn_lines):
@@ -231,7 +236,6 @@ def test_titles_never_overlap_and_cannot_control_the_terminal(size, centred, asc
     for words in written:
         assert words.text in texts(drawn_lines)[words.row]
     made = framed(picture, lambda ink: Style(), written).strips
-    assert [strip.text for strip in made] == texts(drawn_lines)
     assert {strip.cell_length for strip in made} == {width}
 
 
