@@ -125,14 +125,14 @@ class Finder:
         return self.model == model and self._committed_at == reader.progress().committed_at
 
     def lack(self, reader: SessionReader) -> str:
-        """In which words of documents nothing is sought, since there are too many, for people; ""
-        if all are sought that the session has."""
+        """What is not searched, since the documents have too many words, for people; "" if all
+        that the session has is searched."""
         n = len(self.texts)
         if self.texts.n_searched < n:
-            return f"the beginnings of the first {self.texts.n_searched:,} of {n:,} are searched"
+            return f"only the first {self.texts.n_searched:,} of {n:,} beginnings are searched"
         has_counts = reader.settings().keeps_counts
         if has_counts and self._recorded is not None and self._recorded.words is None:
-            return "only titles and beginnings are searched: the words of all texts are too many"
+            return "only titles and beginnings are searched: the texts have too many words"
         return ""
 
     def sought(self, text: str) -> Sought:
@@ -323,7 +323,7 @@ class Found:
     suggestion: str = ""
     """What may have been meant, if nothing was found."""
     lack: str = ""
-    """In which words nothing was sought, since a session has too many documents."""
+    """What was not searched, since the documents have too many words; "" for nothing."""
 
     @property
     def words(self) -> str:
@@ -338,7 +338,7 @@ class Found:
         documents = "1 document" if n_documents == 1 else f"{n_documents:,} documents"
         hint = f"; {self.suggestion}" if self.suggestion else ""
         lack = f"; {self.lack}" if self.lack else ""
-        return f"{topics} and {documents} by {self.words!r}{hint}{lack}"
+        return f"{topics} and {documents} for {self.words!r}{hint}{lack}"
 
     def __repr__(self) -> str:
         found: list[FoundTopic | FoundDocument] = [*self.topics, *self.documents]

@@ -122,7 +122,7 @@ def test_words_found_are_bold_on_a_terminal(cli, titled, monkeypatch):
 
 
 def test_words_that_find_nothing_are_one_line(cli, titled, one_line):
-    one_line(cli("find", "xyzzyq"), 1, "nothing is found by 'xyzzyq'")
+    one_line(cli("find", "xyzzyq"), 1, "nothing was found for 'xyzzyq'")
     one_line(cli("find", "Subjekt"), 1, "; did you mean 'subject'?")
     one_line(cli("find", " "), 2, "give the words")
     one_line(cli("find"), 2, "find --help")

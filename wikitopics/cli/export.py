@@ -29,8 +29,8 @@ from wikitopics.session.sources import kind_named
 @click.option(
     "--no-snippets",
     is_flag=True,
-    help="Leave out the beginnings of your own documents, of which the page otherwise has those "
-    "that the session keeps.",
+    help="Leave out the beginnings of your own documents, which the page otherwise shows if the "
+    "session keeps them.",
 )
 @session_option
 def report(output: str | None, no_snippets: bool, session: str) -> None:

@@ -96,7 +96,7 @@ def watch(session: str, notify: str | None, web: bool, port: int | None, host: s
     """
     given_for_browsers = port is not None or host is not None
     if (web and notify is not None) or (not web and given_for_browsers):
-        raise click.UsageError("--port and --host need --web; --notify cannot be combined with it")
+        raise click.UsageError("--port and --host need --web; --notify does not work with --web")
     if web:
         return serve_screens(session_path(session), port, host)
     return attach(session_path(session), notify)

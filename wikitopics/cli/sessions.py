@@ -171,9 +171,9 @@ def articles(session: str, topic: int, limit: int, model: str | None, as_json: b
     """List the articles that are most about a topic.
 
     The most typical come first: those with a large share of the topic, while the share of a short
-    article counts for less, since chance may have made it. Behind the title stand, in brackets,
-    those of the topic's words that are in it, if the session has the article's words. Of your own
-    documents, the beginning of the text follows, on a terminal in a line below.
+    article counts for less, since chance may have made it. The topic's words that are in the
+    article follow its title in brackets, if the session has the article's words. The beginning of
+    the text follows for your own documents, on a terminal on a line of its own.
 
     On a terminal, each title is a link to the revision that was read, if its wiki is known. With
     --json, "url" is that revision's address, or null, and "snippet" the first 300 characters of
@@ -355,7 +355,7 @@ save = _asking("save", "Have the session's trainer save now.", save=True)
 def backup(file: Path, session: str) -> None:
     """Copy a whole session to FILE, even while it is being trained.
 
-    The copy has everything, the beginnings of your own documents, too.
+    The copy has everything, including the beginnings of your own documents.
 
     Example:
       wikitopics backup ~/night.db --session night

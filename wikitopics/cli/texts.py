@@ -90,7 +90,7 @@ def infer(
 ) -> None:
     """Infer the topic proportions of any text.
 
-    Each FILE is one text. Of a .parquet, or of a folder of these, each row is one. Without FILE,
+    Each FILE is one text. Each row of a .parquet, or of a folder of these, is one. Without FILE,
     the text is read from standard input. A session of links (--tokens links) takes wikitext or
     HTML.
 
@@ -360,7 +360,7 @@ def find(
         say(found.lack)
     if not found.topics and not found.documents:
         hint = f"; {found.suggestion}" if found.suggestion else ""
-        raise SessionError(f"nothing is found by {found.words!r}{hint}")
+        raise SessionError(f"nothing was found for {found.words!r}{hint}")
     if as_json:
         topics = [asdict(topic) for topic in found.topics]
         documents = [
@@ -453,7 +453,7 @@ def similar(what: str, limit: int, model: str | None, session: str, as_json: boo
         settings = reader.settings()
     as_of = f"as of {recorded.as_of.articles:,} {unit_noun(settings.source, settings[PASSES])}"
     if recorded.words is None and settings.keeps_counts:
-        as_of += "; topics alone are compared: the words of all texts are too many"
+        as_of += "; only topics are compared: the texts have too many words"
     if len(recorded) < recorded.as_of.documents:
         as_of += f"; topic proportions are recorded for {len(recorded):,} of them"
     say(as_of)

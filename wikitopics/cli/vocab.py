@@ -59,8 +59,8 @@ def show(name: str, asked: tuple[str, ...], session: str | None, as_json: bool) 
     """Print a vocabulary in the format of a vocabulary file.
 
     Its size, rule and fingerprint go to standard error. With --why, sentences about words take the
-    place of the list. In how many documents a word is, is known of a session (those trained on) and
-    of the vocabulary that comes with the program.
+    place of the list. How many documents have a word is known only for a session (of those trained
+    on) and for the vocabulary that comes with the program.
 
     A list of words does not record how rare the other words were: to learn that, give --why to
     `wikitopics vocab build`.

@@ -140,7 +140,7 @@ class StoredSession(TopicMethods, DocumentMethods, PlotMethods):
         model: str | None = None,
         snippets: bool = False,
     ) -> None:
-        """Write what `wikitopics export` writes to a file, or for gensim to a folder.
+        """Write what `wikitopics export` writes to a file, or for gensim and proxann to a folder.
 
         ``format``: None follows the ending of the name; ``model``: None exports all models, or the
         first for exports of a single model; ``snippets``: "articles" and "map" get the beginnings
