@@ -88,6 +88,7 @@ class TopicList(RowList[Row]):
             self.hold()  # the topic found stays under the cursor when all are listed again
         if are_others:
             self._opened = frozenset()
+            self._titles = {}
         self._topics_of = topics_of
         self._search = search
         self._order = choice.order

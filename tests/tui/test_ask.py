@@ -89,6 +89,19 @@ async def test_topics_are_found_by_the_words_that_speak_for_them(shown, trained,
         assert not app.main.view.found
 
 
+async def test_findings_in_one_model_are_not_shown_with_another(shown, two_models, monkeypatch):
+    async with shown(two_models, size=(120, 40), words="lda 1,3") as (app, pilot):
+        await seeing.press(pilot, "2", "slash", *"galax", "enter", shows="with “galax”")
+        view = app.main.view
+        view.found = {3: ["galaxy"]}
+        view.query_one(TopicList).show_titles({3: ["A galaxy"]})
+        monkeypatch.setattr(view, "fill", lambda *_: None)  # the other model does not answer yet
+        await pilot.press("m", "m")
+        await seeing.until_true(lambda: view.model == "hdp")
+        assert not view.found
+        assert not view.query_one(TopicList)._titles
+
+
 async def test_what_is_pasted_is_bounded_and_obeyed_by_no_terminal(shown, trained):
     async with shown(trained, size=(80, 24), words="FINISHED") as (app, pilot):
         await seeing.press(pilot, "i", shows="appear as you type")

@@ -74,6 +74,8 @@ class View(Container):
     """Only rows that contain this are shown."""
     found: Mapping[int, Sequence[str]] = {}
     """The topics for which the words sought speak, the strongest first, with these words."""
+    _found_by: tuple[object, ...] = ()
+    """The session, the model and the text of which they are."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -169,8 +171,6 @@ class View(Container):
 
     def find(self, text: str) -> None:
         """Show only rows that contain ``text``; "" shows everything."""
-        if text.strip() != self.sought:
-            self.found = {}
         self.sought = text.strip()
         self.refresh_bindings()
         self.again()
@@ -184,6 +184,10 @@ class View(Container):
             self.fillings.pop("found", None)
             return
         model = self.choice.model_of(session)
+        found_by = (self.host.path, model, sought)
+        if found_by != self._found_by:
+            self.found = {}  # rather than what was found in another model, until this one answers
+            self._found_by = found_by
 
         async def filling() -> None:
             await asyncio.sleep(PAUSE)
