@@ -19,6 +19,8 @@ SHORTEST_START = 3
 """The least letters of a part of a word that finds words of the vocabulary beginning with it."""
 MOST_ALIKE = 50
 """The most words of the vocabulary that stand for one that it does not have."""
+MOST_COMPARED = 5
+"""The most words for which others are suggested: each is compared with the whole vocabulary."""
 SUGGESTED = 3
 """The most words that are suggested where nothing is found."""
 
@@ -135,7 +137,8 @@ class Sought:
         """What may have been meant, for people: "did you mean 'engine'?"; "" for no idea."""
         of_titles = [title.casefold() for title in titles]
         known = [*self._vocabulary.words, *of_titles, *" ".join(of_titles).split()]
-        for word in [self.text.casefold(), *(unit.word for unit in self.units)]:
+        typed = [self.text.casefold(), *(unit.word for unit in self.units)]
+        for word in typed[:MOST_COMPARED]:
             near = difflib.get_close_matches(word, known, n=SUGGESTED, cutoff=0.75)
             if near:
                 return f"did you mean {' or '.join(map(repr, dict.fromkeys(near)))}?"
@@ -144,7 +147,8 @@ class Sought:
 
 def _stands_for(word: str, sought: str) -> bool:
     """Whether a word of the vocabulary may be meant by one that it does not have."""
-    if len(sought) < SHORTEST_START:
+    # All that stand for it begin with the same letters, and most words do not.
+    if len(sought) < SHORTEST_START or not word.startswith(sought[:SHORTEST_START]):
         return False
     return word.startswith(sought) or len(first_forms([word, sought])) == 1
 
