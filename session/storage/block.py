@@ -322,6 +322,8 @@ def check_snippets(snippets: Sequence[str], n: int, place: str) -> None:
         raise Damaged(f"{place} has snippets of another number of articles")
     if max(map(len, snippets), default=0) > LONGEST_SNIPPET:
         raise Damaged(f"{place} has a snippet that is too long")
+    if any("\n" in snippet for snippet in snippets):  # `snippets.data` has one a line
+        raise Damaged(f"{place} has a snippet of several lines")
 
 
 def _as_json(texts: tuple[str, ...]) -> NDArray[np.uint8]:

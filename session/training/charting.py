@@ -9,6 +9,7 @@ interrupted, nor on when a layout was ready.
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -30,6 +31,7 @@ from wikitopics.session.records import Progress
 from wikitopics.session.storage.counts import MOST_BLOCKS
 from wikitopics.session.storage.places import Layout, rows_of
 from wikitopics.session.storage.proportions import Proportions
+from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training.schedule import last_doubling
 
@@ -141,11 +143,13 @@ class Charting:
         """Choose landmarks for the models for which they are due, and begin to lay them out."""
         due = self._due(progress, all_learnt)
         self._asked = False
-        n = self._store.n_recorded()
-        wanted = n if all_learnt else max(LEAST_LANDMARKS, n // ARTICLES_OF_LANDMARK)
-        chosen = chosen_landmarks(n, min(wanted, MOST_LANDMARKS))
-        # All is read before anything slow: a stop during that leaves the store to others.
-        stored = [self._store.proportions_at(self._models[number].name, chosen) for number in due]
+        # With a connection of its own, since millions of articles take long to read: a stop during
+        # this leaves the store to others.
+        with closing(SessionReader(self._store.path)) as reader:
+            n = reader.n_recorded()
+            wanted = n if all_learnt else max(LEAST_LANDMARKS, n // ARTICLES_OF_LANDMARK)
+            chosen = chosen_landmarks(n, min(wanted, MOST_LANDMARKS))
+            stored = [reader.proportions_at(self._models[number].name, chosen) for number in due]
         for number, landmarks in zip(due, stored, strict=True):
             self._wait(number, changes)
             topics = self._topic_places(number)
@@ -191,18 +195,25 @@ class Charting:
         threads = self._all_threads if all_learnt else self._one_thread
         together = TOGETHER_AT_END if all_learnt else 1
         end = time.monotonic() + seconds
+
+        def is_over() -> bool:
+            """Finding them may take longer than placing them should. After that, the store is not
+            read: a stop may have left it to others."""
+            return len(changes.places) > 0 and time.monotonic() >= end
+
         all_placed = True
         for number, spec in enumerate(self._models):
             layout = self._in_force(number)
             if layout is None:
                 continue
+            if is_over():
+                return False
             blocks = self._store.unplaced(spec.name, layout.articles, MOST_PLACED)
             if not blocks:
                 continue
             landmarks = self._opened(number, layout)
             for first in range(0, len(blocks), together):
-                # Finding them may take longer than placing them should.
-                if changes.places and time.monotonic() >= end:
+                if is_over():
                     return False
                 some = blocks[first : first + together]
                 stored = [self._store.stored(spec.name, [block]) for block in some]

@@ -57,6 +57,12 @@ def test_bytes_and_back_without_pickle():
     assert b"pickle" not in data
 
 
+def test_snippets_of_several_lines_are_damage():
+    with_snippets = replace(documents([2, 1]), snippets=("one line", "two\nlines"))
+    with pytest.raises(Damaged, match="here has a snippet of several lines"):
+        Block.from_bytes(with_snippets.to_bytes(), "here", 3)
+
+
 def test_ids_of_their_own_stay_with_the_articles_and_of_another_number_are_damage():
     whole = replace(documents([2, 0, 3, 1]), ids=("a", "", "c", "d"))
     assert Block.from_bytes(whole.to_bytes(), "here", 100).ids == whole.ids

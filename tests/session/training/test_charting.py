@@ -234,6 +234,25 @@ def test_articles_are_placed_however_little_time_there_is(finished):
         assert [row[1] for row in changes.places] == [blocks[0][0]]
 
 
+def test_when_the_time_is_up_the_session_is_not_read_for_the_next_model(sessions, corpus):
+    path = sessions("two", model=(MODELS["lda"], "lda:topics=3,batch_size=64,name=other"))
+    Driver(path, corpus).run()
+    sql(path, "DELETE FROM places WHERE first_seq = (SELECT max(first_seq) FROM places)")
+    with contextlib.closing(SessionWriter(path)) as store:
+        charting = Charting(store, lambda number: None)
+        asked = []
+        unplaced = store.unplaced
+
+        def noted(model, *arguments):
+            asked.append(model)
+            return unplaced(model, *arguments)
+
+        store.unplaced = noted
+        assert not charting.place(0.0, Changes())
+        assert asked == ["lda"]
+        assert charting.place(60.0, Changes())
+
+
 def test_places_that_wait_to_be_committed_are_not_computed_again(finished, monkeypatch):
     monkeypatch.setattr("wikitopics.session.training.charting.PLACING", 1e9)  # no rest
     sql(finished, "DELETE FROM places")
