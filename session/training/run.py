@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import math
 import time
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -28,10 +27,9 @@ TIME_IS_UP = "the time given with --hours is up"
 COMMIT_SECONDS = 1.0
 """Seconds: a commit follows a minibatch at once, unless the last commit is younger than this."""
 COMMIT_REST = 4.0
-"""The last commit must also be so many times as old as commits take: large models take long to
-write."""
-LATEST = 1.5
-"""The next step may not exceed these times that age: otherwise commit first."""
+"""It must also be so many times as old as commits take: large models take long to write."""
+LATEST_SECONDS = 1.5
+"""Seconds since the last commit that the next step may not exceed: otherwise commit first."""
 RETRY_SECONDS = 5.0
 """Seconds between two attempts to save while the disk is full or another program writes."""
 PATIENCE = 2.0
@@ -76,11 +74,11 @@ class Wait(NamedTuple):
     """Whether something went wrong: then ``what`` is a sentence, otherwise a noun phrase."""
 
 
-def commit_due(age: float, likely: float, taken: float = 0.0) -> bool:
+def commit_due(age: float, likely: float, taken: float) -> bool:
     """Whether to commit now; ``age``: seconds since the last commit, ``likely``: what the next step
     will take, ``taken``: what commits take."""
     wanted = max(COMMIT_SECONDS, COMMIT_REST * taken)
-    return age >= wanted or age + likely > LATEST * wanted
+    return age >= wanted or age + likely > LATEST_SECONDS
 
 
 async def wait_for(event: asyncio.Event, seconds: float) -> None:
@@ -134,8 +132,8 @@ class Run:
         """What users wait for while the stream's present work is done, if that may take long."""
         self._save_requested = False
         self._saved_at = time.monotonic()
-        self._commit_seconds = deque[float](maxlen=2)
-        """The durations of the last two commits. The shorter one counts, since a disk may stall."""
+        self._last_commit_took = 0.0
+        """Seconds."""
         self._saves_since = math.inf
         """When the commit in progress began."""
         self._seconds_before = stream.progress.elapsed_seconds
@@ -329,8 +327,7 @@ class Run:
     def commits_before(self, work: Work | None) -> bool:
         """Whether to commit now, before the next step; None: no step is ready."""
         likely = 0.0 if work is None else self._step_seconds.get(work.measures, 0.0)
-        taken = min(self._commit_seconds, default=0.0)
-        return commit_due(time.monotonic() - self._saved_at, likely, taken)
+        return commit_due(time.monotonic() - self._saved_at, likely, self._last_commit_took)
 
     async def _commit_if(self, due: bool) -> None:
         if self._save_requested or (due and self.stream.dirty):
@@ -362,7 +359,7 @@ class Run:
                 self._saves_since = math.inf
         self.blocked = None
         self._saved_at = time.monotonic()
-        self._commit_seconds.append(self._saved_at - began)
+        self._last_commit_took = self._saved_at - began
 
     async def close(self) -> None:
         """Close the session."""

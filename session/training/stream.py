@@ -61,7 +61,7 @@ class Stream:
         article_limit: int | None,
         threads: int,
     ) -> None:
-        """``threads``: how many learn, beside whatever reads the source, and infer and place
+        """``threads``: how many learn and infer, beside whatever reads the source, and place
         documents when all is learnt."""
         self._store = store
         self.settings: Settings = store.settings()
@@ -102,6 +102,7 @@ class Stream:
         self._learnt = False
         """Whether the models have changed since the last commit."""
         self._threads = threads
+        self._set_threads(threads)
         self.next_measurement: int | None = None
         """Articles at the next measurement, unless the source ends earlier."""
         self._expect_measurement()
@@ -129,7 +130,8 @@ class Stream:
         return stream
 
     def _set_threads(self, threads: int) -> None:
-        """Let each model use so many threads, at least one."""
+        """Let each model use so many threads, at least one: all, unless models learn side by
+        side."""
         for model in self._all_models:
             model.threads = max(1, threads)
 
@@ -319,7 +321,6 @@ class Stream:
         over time.
         """
         measures = self.measures_next
-        self._set_threads(self._threads // len(self._all_models))
         self._ended = False
         self._all_placed = False
         self.renewal.give_up_last_reading()
@@ -343,7 +344,6 @@ class Stream:
         before = self.progress.articles
         self._count(batch, len(again))
         if old is not None:
-            self._set_threads(self._threads)
             self.renewal.replace_topics(old, self._changes)
         self._note_renewal_and_drops(before, ends_pass, rereads=len(again) > 0)
         self._keep_and_measure(before, measures, elapsed_seconds)
@@ -425,7 +425,9 @@ class Stream:
             return [self._learn_with(number, minibatch) for number in range(first, stop)]
 
         self._started_over = set()
+        self._set_threads(self._threads // len(self._all_models))
         learnt = self._side_by_side.map(learn, len(self._all_models), 1)
+        self._set_threads(self._threads)
         thetas = [theta for (theta,) in learnt[: len(self.models)]]
         for number in self._started_over:
             self._curves.forget_meetings(number)
@@ -453,7 +455,6 @@ class Stream:
 
     def _infer_again(self) -> None:
         """Infer the next articles again, now that all is learnt."""
-        self._set_threads(self._threads)
         self.renewal.infer_next(self._changes)
         self._all_placed = False
         self.dirty = True

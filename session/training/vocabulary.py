@@ -8,6 +8,7 @@ again. Everything depends only on the articles, so an interrupted session choose
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from contextlib import closing
 from itertools import islice, pairwise
 
 from wikitopics.session.options import HELD_OUT, PASSES, VOCAB_ARTICLES
@@ -15,6 +16,7 @@ from wikitopics.session.records import Progress
 from wikitopics.session.settings import Settings
 from wikitopics.session.sources import noun
 from wikitopics.session.storage.block import Block
+from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.writer import Changes, SessionWriter
 from wikitopics.session.training.held_out import Measured
 from wikitopics.session.training.stream import Stream
@@ -105,12 +107,14 @@ class VocabularyBuild:
         articles."""
         self._choosing = True
         recipe = VocabularyRecipe(Rule.parse(self.settings.rule))
-        self.built = choose_words(
-            self._store.first_articles,
-            self.settings[HELD_OUT],
-            self.wanted,
-            recipe,
-        )
+        # With a connection of its own: a stop during this leaves the store to others.
+        with closing(SessionReader(self._store.path)) as reader:
+            self.built = choose_words(
+                reader.first_articles,
+                self.settings[HELD_OUT],
+                self.wanted,
+                recipe,
+            )
 
     def commit(self, elapsed_seconds: float, bytes_read: int) -> None:
         """Save everything since the last commit, together."""

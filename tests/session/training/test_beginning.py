@@ -74,6 +74,20 @@ def test_blocks_that_are_not_committed_are_fed_again(store):
     assert [np.diff(found.indptr).sum() for found in store.first_articles()] == [2]
 
 
+def test_words_are_chosen_even_if_a_stop_has_closed_the_session_meanwhile(store, monkeypatch):
+    beginning = VocabularyBuild(store)
+    beginning.feed(block(1, 2, 3))
+    beginning.commit(1.5, 1_000)
+
+    def chosen(blocks, *_):
+        store.close()
+        return [len(found) for found in blocks()]
+
+    monkeypatch.setattr("wikitopics.session.training.vocabulary.choose_words", chosen)
+    beginning.finish(2.0)
+    assert beginning.built == [3]
+
+
 def test_no_more_of_it_becomes_pending_than_a_session_can_hold(store, monkeypatch):
     beginning = VocabularyBuild(store)
     for page in range(0, 60, 3):

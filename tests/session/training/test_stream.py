@@ -11,7 +11,7 @@ import pytest
 from tests.session.memory import status
 from tests.session.rows import recorded_proportions, sql
 from tests.session.training.driving import MODELS, Driver, account, block
-from wikitopics.model import kinds, rotation
+from wikitopics.model import OnlineLDA, kinds, rotation
 from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.records import Progress
 from wikitopics.session.storage import decoding
@@ -675,3 +675,18 @@ def test_a_heartbeat_is_written_while_a_commit_packs(tmp_path, corpus, new_sessi
     # The model, the words, what waits, the reference; what is held out and what was trained, each of
     # them twice.
     assert len(packed) == 8
+
+
+def test_one_model_at_a_time_has_all_threads_unless_several_learn(sessions, corpus, monkeypatch):
+    threads_of = {"learn": set(), "infer": set()}
+    for method, seen in threads_of.items():
+        real = getattr(OnlineLDA, method)
+
+        def noted(self, batch, seen=seen, real=real):
+            seen.add(self.threads)
+            return real(self, batch)
+
+        monkeypatch.setattr(OnlineLDA, method, noted)
+    path = sessions("two", model=(MODELS["lda"], "lda:topics=3,batch_size=64,name=other"))
+    Driver(path, corpus, threads=(4,)).run()
+    assert threads_of == {"learn": {2}, "infer": {4}}
