@@ -18,7 +18,7 @@ WATCHED_UNTIL = 1_000_000
 GROWTH = 0.05
 """The fraction of the stream between two snapshots of the topics."""
 FURTHEST = 10_000
-"""The most articles between two snapshots (plus a minibatch), up to 50 times as many in all."""
+"""The most articles between two snapshots (plus a minibatch), until there are 50 times as many."""
 OBSERVATIONS_PER_DOUBLING = 2
 """The number of observations of the topics, to see how they change, per doubling of the
 articles."""
