@@ -95,7 +95,7 @@ class Answers:
 
     def texts_of(self, reader: SessionReader) -> TextIndex | None:
         """The titles and snippets that have been read; None if this is about another file."""
-        return self.finder.texts if self._reader == reader else None
+        return self.finder.index if self._reader == reader else None
 
     def still_hold(self, reader: SessionReader, model: str, committed_at: float) -> bool:
         """Whether these answers are of this model, at this commit or a later one."""

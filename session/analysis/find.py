@@ -20,7 +20,7 @@ from wikitopics.session.analysis.similar import (
     saturated,
 )
 from wikitopics.session.analysis.sought import Sought, Unit
-from wikitopics.session.analysis.text_words import LONGEST_TITLE, TextIndex, TextWords
+from wikitopics.session.analysis.text_words import LONGEST_TITLE, ReadTexts, TextIndex, TextWords
 from wikitopics.session.errors import SessionError, errors_of
 from wikitopics.session.records import SHOWN_WORDS, ArticleRow
 from wikitopics.session.storage.reader import SessionReader
@@ -102,12 +102,13 @@ class Finder:
         model: str,
         recorded: Recorded | None,
         saved: OnlineModel | None = None,
-        texts: TextIndex | None = None,
+        index: TextIndex | None = None,
         advance: Advance = unseen,
     ) -> None:
         """``recorded``: the articles with their topics and words; None if no proportions are
-        recorded. ``saved``: the model at the last commit, if it is loaded. ``texts``: those of the
-        same file, as far as they were read before. ``advance``: is told how many are read."""
+        recorded. ``saved``: the model at the last commit, if it is loaded. ``index``: that of
+        the same file's texts, as far as they were read before. ``advance``: is told how many are
+        read."""
         progress = reader.progress()
         self._committed_at = progress.committed_at
         self.model = model
@@ -118,7 +119,7 @@ class Finder:
         self._model = saved
         """None before the first minibatch."""
         self._vocabulary = reader.counter()
-        self.texts = TextIndex(TextWords(self._vocabulary.rule)) if texts is None else texts
+        self.index = TextIndex(TextWords(self._vocabulary.rule)) if index is None else index
 
     def still_holds(self, reader: SessionReader, model: str) -> bool:
         """Whether this is of that model, and nothing has been committed since."""
@@ -127,9 +128,10 @@ class Finder:
     def lack(self, reader: SessionReader) -> str:
         """What is not searched, since the documents have too many words, for people; "" if all
         that the session has is searched."""
-        n = len(self.texts)
-        if self.texts.n_searched < n:
-            return f"only the first {self.texts.n_searched:,} of {n:,} beginnings are searched"
+        texts = self.index.texts
+        n = len(texts)
+        if texts.n_searched < n:
+            return f"only the first {texts.n_searched:,} of {n:,} beginnings are searched"
         has_counts = reader.settings().keeps_counts
         if has_counts and self._recorded is not None and self._recorded.words is None:
             return "only titles and beginnings are searched: the texts have too many words"
@@ -194,13 +196,12 @@ class Finder:
         """
         if not sought.text:
             return []
-        texts = self.texts
-        texts.read(reader, self._advance)
+        texts = self.index.read(reader, self._advance)
         n = len(texts)
         if not n:
             return []
-        by_word, has_word, in_title = self._words(sought)
-        likeness = self._likeness(sought)
+        by_word, has_word, in_title = self._words(texts, sought)
+        likeness = self._likeness(n, sought)
         scores = by_word if likeness is None else mixed(likeness, by_word, PART_OF_TOPICS)
         exact, whole, part = texts.titled(sought.text)
         order = scores.copy()
@@ -226,11 +227,10 @@ class Finder:
         return found
 
     def _words(
-        self, sought: Sought
+        self, texts: ReadTexts, sought: Sought
     ) -> tuple[NDArray[np.float32], list[NDArray[np.bool_]], NDArray[np.bool_]]:
         """((n,) how well each document matches the words, from 0 to 1; for each word (n,) which
         documents have it; (n,) whether the title has all of them)."""
-        texts = self.texts
         n = len(texts)
         held = None if self._recorded is None else self._recorded.words
         lengths = texts.lengths
@@ -262,21 +262,23 @@ class Finder:
 
     @cached_property
     def _rows_of_recorded(self) -> NDArray[np.intp]:
-        """The rows in `texts` of the recorded articles."""
+        """The rows of the recorded articles: in what was read after them, and so in all
+        that will be."""
         assert self._recorded is not None
         recorded = self._recorded
         seqs = recorded.articles.seqs(np.arange(len(recorded)))
-        places = np.searchsorted(self.texts.seqs, seqs)
-        return np.minimum(places, len(self.texts) - 1)
+        texts = self.index.texts
+        places = np.searchsorted(texts.seqs, seqs)
+        return np.minimum(places, len(texts) - 1)
 
-    def _likeness(self, sought: Sought) -> NDArray[np.float32] | None:
+    def _likeness(self, n: int, sought: Sought) -> NDArray[np.float32] | None:
         """(n,) how much the topics of each document are those of the words; None if that cannot be
         said."""
         ids, _ = sought.counted
         if self._recorded is None or self._model is None or not len(ids):
             return None
         (theta,) = theta_of(self._model, [sought.counted])
-        likeness = np.zeros(len(self.texts), np.float32)
+        likeness = np.zeros(n, np.float32)
         likeness[self._rows_of_recorded] = self._recorded.likeness(theta)
         return likeness
 
@@ -363,9 +365,9 @@ def found_once(reader: SessionReader, model: str, text: str, limit: int, advance
     recorded = Recorded(reader, model, advance) if has_proportions(reader) else None
     vocabulary = reader.counter()
     keys = [unit.keys for unit, _ in Sought(text, vocabulary).groups]
-    texts = TextIndex(TextWords(vocabulary.rule), only=keys)
-    texts.read(reader, advance)
-    return find(Finder(reader, model, recorded, texts=texts), reader, text, limit)
+    index = TextIndex(TextWords(vocabulary.rule), only=keys)
+    index.read(reader, advance)
+    return find(Finder(reader, model, recorded, index=index), reader, text, limit)
 
 
 def find(finder: Finder, reader: SessionReader, text: str, limit: int) -> Found:

@@ -3,7 +3,7 @@
 import re
 import threading
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -114,7 +114,7 @@ class _Words:
         return _Words(keys, starts, ends[::2].astype(np.int32))
 
     def with_words(self, sought: Sequence[int]) -> "_Rows":
-        """See `TextIndex.with_words`."""
+        """See `ReadTexts.with_words`."""
         last = len(self.keys) - len(sought) + 1
         if not sought or last < 1:
             return _NO_ROWS
@@ -151,60 +151,116 @@ _Rows = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
 _NO_ROWS: _Rows = (np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0, np.intp))
 
 
-class TextIndex:
-    """The titles and snippets of all articles of a session, for repeated questions.
+@dataclass(frozen=True, slots=True)
+class ReadTexts:
+    """The titles and snippets of the first n articles of a session.
 
     Takes 4 bytes for each word of them, 36 for each article, and the titles once more: 80 MB for
     a million articles of which only titles are kept, and 270 MB with snippets.
     """
+
+    seqs: NDArray[np.int64]
+    """(n,) the articles, in the order of the stream."""
+    page_ids: NDArray[np.int64]
+    lengths: NDArray[np.int32]
+    """(n,) the number of words of each title and snippet together."""
+    titles: bytes
+    """The titles, without capitals, each with the end of its line."""
+    title_starts: NDArray[np.int64]
+    words: Sequence[tuple[int, _Words]]
+    """(the row of their first article, the words of some articles)"""
+    rows_by_keys: Mapping[tuple[int, ...], Sequence[_Rows]]
+    """Where words are that alone will be sought, by their keys."""
+    n_searched: int
+    """Of how many articles all words can be found; of further ones, only their titles."""
+
+    def __len__(self) -> int:
+        return len(self.seqs)
+
+    def with_words(self, sought: Sequence[int]) -> _Rows:
+        """(the rows of the articles in which these words follow each other, by their keys; how
+        often they do; the rows of those in whose title they do)."""
+        found = list(self.rows_by_keys.get(tuple(sought), []))
+        for first, words in self.words:
+            rows, counts, titled = words.with_words(sought)
+            found.append((rows + first, counts, titled + first))
+        if not found:
+            return _NO_ROWS
+        rows, counts, titled = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return rows, counts, titled
+
+    def titled(self, text: str) -> tuple[list[int], list[int], list[int]]:
+        """The newest rows with this text in the title: (all of the title, whole words, a part)."""
+        sought = folded(in_one_line(text)).encode()
+        exact: list[int] = []
+        whole: list[int] = []
+        part: list[int] = []
+        pattern = re.compile(rf"(?<!\w){re.escape(sought.decode())}(?!\w)")
+        end = len(self.titles)
+        for _ in range(MOST_TITLES):
+            place = self.titles.rfind(sought, 0, end) if sought else -1
+            if place < 0:
+                break
+            row = int(np.searchsorted(self.title_starts, place, side="right")) - 1
+            start = int(self.title_starts[row])
+            title = self.titles[start : self.titles.index(b"\n", start)]
+            if title == sought:
+                exact.append(row)
+            elif pattern.search(title.decode()):
+                whole.append(row)
+            else:
+                part.append(row)
+            end = start
+        return exact, whole, part
+
+
+_NOTHING_READ = ReadTexts(
+    seqs=np.empty(0, np.int64),
+    page_ids=np.empty(0, np.int64),
+    lengths=np.empty(0, np.int32),
+    titles=b"",
+    title_starts=np.empty(0, np.int64),
+    words=(),
+    rows_by_keys={},
+    n_searched=0,
+)
+
+
+class TextIndex:
+    """The titles and snippets of all articles of a session, for repeated questions."""
 
     def __init__(self, text_words: TextWords, only: Sequence[Sequence[int]] | None = None) -> None:
         """``only``: the words that will be sought, by their keys; no other ones are held then.
         None: any may be."""
         self._text_words = text_words
         self._reading = threading.Lock()
-        self.seqs = np.empty(0, np.int64)
-        """(n,) the articles, in the order of the stream."""
-        self.page_ids = np.empty(0, np.int64)
-        self.lengths = np.empty(0, np.int32)
-        """(n,) the number of words of each title and snippet together."""
-        self._titles = b""
-        """The titles, without capitals, each with the end of its line."""
-        self._title_starts = np.empty(0, np.int64)
-        self._words: list[tuple[int, _Words]] = []
-        """(the row of their first article, the words of some articles)"""
-        self._n_words = 0
         self._only = None if only is None else [tuple(keys) for keys in only]
-        self._rows_by_keys: dict[tuple[int, ...], list[_Rows]] = {}
-        """Where the words of ``only`` are."""
-        self.n_searched = 0
-        """Of how many articles all words can be found; of further ones, only their titles."""
+        self.texts = _NOTHING_READ
+        """Those read so far."""
 
-    def __len__(self) -> int:
-        return len(self.seqs)
-
-    def read(self, reader: SessionReader, advance: Advance = unseen) -> None:
-        """Read the articles that are new since the last call; ``advance``: is told how far. Other
-        threads may ask, and read, meanwhile."""
+    def read(self, reader: SessionReader, advance: Advance = unseen) -> ReadTexts:
+        """All texts, after reading those that are new since the last call; ``advance``: is told how
+        far. Of several threads, one reads at a time."""
         with self._reading:
-            self._read_on(reader, advance)
+            self.texts = self._read_on(self.texts, reader, advance)
+            return self.texts
 
-    def _read_on(self, reader: SessionReader, advance: Advance) -> None:
-        last = int(self.seqs[-1]) if len(self) else 0
+    def _read_on(self, texts: ReadTexts, reader: SessionReader, advance: Advance) -> ReadTexts:
+        n = len(texts)
+        last = int(texts.seqs[-1]) if n else 0
         end = reader.last_seq()
         if end == last:
-            return
-        n = len(self)
-        n_searched = self.n_searched
-        n_words = self._n_words
-        n_bytes = len(self._titles)
-        all_seqs = [self.seqs]
-        all_page_ids = [self.page_ids]
-        all_lengths = [self.lengths]
-        all_titles = [self._titles]
-        title_starts = [self._title_starts]
-        words = list(self._words)
-        found = {keys: list(rows) for keys, rows in self._rows_by_keys.items()}
+            return texts
+        n_searched = texts.n_searched
+        n_words = sum(len(of_some.keys) for _, of_some in texts.words)
+        n_bytes = len(texts.titles)
+        all_seqs = [texts.seqs]
+        all_page_ids = [texts.page_ids]
+        all_lengths = [texts.lengths]
+        all_titles = [texts.titles]
+        title_starts = [texts.title_starts]
+        words = list(texts.words)
+        found = {keys: list(rows) for keys, rows in texts.rows_by_keys.items()}
         for seqs, page_ids, titles, snippets in reader.texts_after(last):
             text = _folded_lines(titles, snippets)
             of_batch = _Words.of_lines(text, self._text_words)
@@ -232,52 +288,13 @@ class TextIndex:
             all_page_ids.append(np.array(page_ids, np.int64))
             n += len(seqs)
             advance(TEXTS_READ, seqs[-1], end)
-        # Only now: if reading ends early, a later call begins anew. In this order: no row is found
-        # that has no place yet in what tells of it.
-        self.seqs = np.concatenate(all_seqs)
-        self.page_ids = np.concatenate(all_page_ids)
-        self.lengths = np.concatenate(all_lengths)
-        self._title_starts = np.concatenate(title_starts)
-        self._titles = b"".join(all_titles)
-        self._words = words
-        self._n_words = n_words
-        self._rows_by_keys = found
-        self.n_searched = n_searched
-
-    def with_words(self, sought: Sequence[int]) -> _Rows:
-        """(the rows of the articles in which these words follow each other, by their keys; how
-        often they do; the rows of those in whose title they do)."""
-        found = self._rows_by_keys.get(tuple(sought), [])
-        if self._only is None:
-            found = []
-            for first, words in self._words:
-                rows, counts, titled = words.with_words(sought)
-                found.append((rows + first, counts, titled + first))
-        if not found:
-            return _NO_ROWS
-        rows, counts, titled = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        return rows, counts, titled
-
-    def titled(self, text: str) -> tuple[list[int], list[int], list[int]]:
-        """The newest rows with this text in the title: (all of the title, whole words, a part)."""
-        sought = folded(in_one_line(text)).encode()
-        exact: list[int] = []
-        whole: list[int] = []
-        part: list[int] = []
-        pattern = re.compile(rf"(?<!\w){re.escape(sought.decode())}(?!\w)")
-        end = len(self._titles)
-        for _ in range(MOST_TITLES):
-            place = self._titles.rfind(sought, 0, end) if sought else -1
-            if place < 0:
-                break
-            row = int(np.searchsorted(self._title_starts, place, side="right")) - 1
-            start = int(self._title_starts[row])
-            title = self._titles[start : self._titles.index(b"\n", start)]
-            if title == sought:
-                exact.append(row)
-            elif pattern.search(title.decode()):
-                whole.append(row)
-            else:
-                part.append(row)
-            end = start
-        return exact, whole, part
+        return ReadTexts(
+            seqs=np.concatenate(all_seqs),
+            page_ids=np.concatenate(all_page_ids),
+            lengths=np.concatenate(all_lengths),
+            titles=b"".join(all_titles),
+            title_starts=np.concatenate(title_starts),
+            words=words,
+            rows_by_keys=found,
+            n_searched=n_searched,
+        )

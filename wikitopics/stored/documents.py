@@ -216,7 +216,7 @@ class DocumentMethods(SessionFile):
         with self._open() as reader:
             with following() as advance:
                 finder = self._finder_as_of_now(reader, reader.model_named(model), advance)
-                finder.texts.read(reader, advance)  # which takes too long to be one moment
+                finder.index.read(reader, advance)  # which takes too long to be one moment
             with reader.one_moment():
                 return find.find(finder, reader, words, n)
 
@@ -225,11 +225,11 @@ class DocumentMethods(SessionFile):
         another model's."""
         finder = self._finder
         if finder is None or not finder.still_holds(reader, model):
-            texts = None if finder is None else finder.texts
+            index = None if finder is None else finder.index
             recorded = None
             if find.has_proportions(reader):
                 recorded = self._recorded_as_of_now(reader, model, advance)
-            finder = Finder(reader, model, recorded, texts=texts)
+            finder = Finder(reader, model, recorded, index=index)
             self._finder = finder
         return finder
 

@@ -1,6 +1,7 @@
 """The topics and the documents that words find."""
 
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from tests.session.rows import alter
 from wikitopics.session.analysis import text_words
 from wikitopics.session.analysis.find import found_once
 from wikitopics.session.analysis.similar import Recorded
-from wikitopics.session.analysis.text_words import TextIndex, TextWords
+from wikitopics.session.analysis.text_words import ReadTexts, TextIndex, TextWords
 from wikitopics.session.errors import Damaged
 from wikitopics.session.storage import articles, counts
 from wikitopics.session.storage.reader import SessionReader
@@ -181,29 +182,29 @@ def test_nothing_found_suggests_what_was_meant(session):
 
 def test_found_is_read_again_only_after_a_change(session, monkeypatch):
     before = session.find("ship")
-    texts = session._finder.texts
+    texts = session._finder.index.texts
     assert session.find("ship").documents == before.documents
-    assert session._finder.texts is texts
+    assert session._finder.index.texts is texts
     alter(session, "UPDATE progress SET committed_at = committed_at + 1")
     assert session.find("ship").documents == before.documents
-    assert session._finder.texts is texts, "titles and snippets stay as they are"
+    assert session._finder.index.texts is texts, "titles and snippets stay as they are"
 
 
 def test_new_articles_are_added_to_those_that_were_read(session):
     with SessionReader(session.path) as reader:
-        whole = TextIndex(TextWords(reader.counter().rule))
-        whole.read(reader)
+        whole = TextIndex(TextWords(reader.counter().rule)).read(reader)
         alter(
             session,
             "CREATE TABLE later AS SELECT * FROM articles WHERE seq > 200",
             "DELETE FROM articles WHERE seq > 200",
         )
-        texts = TextIndex(TextWords(reader.counter().rule))
-        texts.read(reader)
-        assert len(texts) == 200
+        index = TextIndex(TextWords(reader.counter().rule))
+        before = index.read(reader)
+        assert len(before) == 200
         alter(session, "INSERT INTO articles SELECT * FROM later")
-        texts.read(reader)
+        texts = index.read(reader)
         assert len(texts) == N
+        assert len(before) == 200, "another thread may be looking at it"
         for word in ("ship", "garden", "york"):
             keys = TextWords(Rule(2)).keys(word)
             for one, other in zip(texts.with_words(keys), whole.with_words(keys), strict=True):
@@ -211,10 +212,27 @@ def test_new_articles_are_added_to_those_that_were_read(session):
             assert texts.titled(word) == whole.titled(word)
 
 
+def test_an_answer_stays_with_the_texts_it_began_with(session, monkeypatch):
+    expected = session.find("ship").documents
+    with_words = ReadTexts.with_words
+
+    def while_another_thread_reads_on(texts, keys):
+        session._finder.index.texts = replace(
+            texts,
+            seqs=np.append(texts.seqs, N + 1),
+            page_ids=np.append(texts.page_ids, N + 1),
+            lengths=np.append(texts.lengths, 10),
+        )
+        return with_words(texts, keys)
+
+    monkeypatch.setattr(ReadTexts, "with_words", while_another_thread_reads_on)
+    assert session.find("ship").documents == expected
+    assert len(session._finder.index.texts) == N + 1
+
+
 def test_texts_say_where_words_follow_each_other(session):
     with SessionReader(session.path) as reader:
-        texts = TextIndex(TextWords(reader.counter().rule))
-        texts.read(reader)
+        texts = TextIndex(TextWords(reader.counter().rule)).read(reader)
     rows, times, in_title = texts.with_words(TextWords(Rule(2)).keys("New York"))
     assert sorted(texts.page_ids[rows].tolist()) == list(range(1, N, 10))
     assert set(times.tolist()) == {3}
@@ -230,16 +248,15 @@ def test_titles_alone_are_searched_beyond_the_most_words(session, monkeypatch):
     monkeypatch.setattr(text_words, "MOST_HELD", 10)
     found = session.find("no. 77 <b>", 1).documents
     assert [one.title for one in found] == ["Garden no. 77 <b>"]
-    assert session._finder.texts.n_searched == 0
+    assert session._finder.index.texts.n_searched == 0
 
 
 def test_no_words_behind_those_that_are_not_held_are_not_taken_for_searched(session, monkeypatch):
     monkeypatch.setattr(text_words, "MOST_HELD", 10)
     monkeypatch.setattr(articles, "_AT_ONCE", 200)
     alter(session, "UPDATE articles SET title = '-' WHERE seq > 200", "DELETE FROM snippets")
-    texts = TextIndex(TextWords(Rule(2)))
     with SessionReader(session.path) as reader:
-        texts.read(reader)
+        texts = TextIndex(TextWords(Rule(2))).read(reader)
     assert len(texts) == N
     assert texts.n_searched == 0
 
@@ -261,11 +278,9 @@ def test_words_are_found_alike_whether_others_are_held_or_not(session, words):
 def test_no_word_but_those_sought_is_held(session):
     keys = TextWords(Rule(2)).keys("ship")
     with SessionReader(session.path) as reader:
-        asked = TextIndex(TextWords(Rule(2)), only=[keys])
-        asked.read(reader)
-        any_word = TextIndex(TextWords(Rule(2)))
-        any_word.read(reader)
-    assert not asked._words
+        asked = TextIndex(TextWords(Rule(2)), only=[keys]).read(reader)
+        any_word = TextIndex(TextWords(Rule(2))).read(reader)
+    assert not asked.words
     for found, expected in zip(asked.with_words(keys), any_word.with_words(keys), strict=True):
         np.testing.assert_array_equal(found, expected)
     np.testing.assert_array_equal(asked.lengths, any_word.lengths)
@@ -278,16 +293,15 @@ def test_reading_texts_begins_anew_after_it_ended_early(session, monkeypatch):
         if done > 100:
             raise KeyboardInterrupt
 
-    texts = TextIndex(TextWords(Rule(2)))
-    whole = TextIndex(TextWords(Rule(2)))
+    index = TextIndex(TextWords(Rule(2)))
     with SessionReader(session.path) as reader:
         with pytest.raises(KeyboardInterrupt):
-            texts.read(reader, interrupt)
-        assert len(texts) == 0
-        texts.read(reader)
-        whole.read(reader)
+            index.read(reader, interrupt)
+        assert len(index.texts) == 0
+        texts = index.read(reader)
+        whole = TextIndex(TextWords(Rule(2))).read(reader)
     assert texts.seqs.tolist() == whole.seqs.tolist()
-    assert len(texts._words) == len(whole._words) > 1
+    assert len(texts.words) == len(whole.words) > 1
 
 
 def test_what_is_not_searched_is_said(session, monkeypatch):
