@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from benchmarks.data import Corpus, split
 from benchmarks.harness import Experiment, Figures, Points
 from wikitopics.model import CompletionSet, Minibatch, OnlineLDA, OnlineModel
-from wikitopics.model.coherence import Occurrences, npmi_of_words
+from wikitopics.model.coherence import Cooccurrences, npmi_of_words
 from wikitopics.model.online import IN_USE, top_words
 from wikitopics.model.relevance import by_relevance
 from wikitopics.session.records import SNAPSHOT_WORDS
@@ -316,7 +316,7 @@ def quality(
         leading, _ = by_relevance((leading, probabilities), shares)
     in_use = shares > IN_USE
     ten_words = leading[in_use, :10]
-    coherence = float(npmi_of_words(ten_words, Occurrences(documents)).mean())
+    coherence = float(npmi_of_words(ten_words, Cooccurrences(documents)).mean())
     distinctness = len(np.unique(ten_words)) / ten_words.size
     return coherence, distinctness, len(ten_words)
 

@@ -17,8 +17,8 @@ ALMOST_ALL = 0.99
 has no limit as the share approaches 1."""
 
 
-class Occurrences:
-    """Which documents contain which words."""
+class Cooccurrences:
+    """Which documents contain which words, and so how often words occur together."""
 
     def __init__(self, documents: Minibatch) -> None:
         """``documents``: those without words are ignored."""
@@ -84,10 +84,12 @@ def npmi(topics: NDArray[Any], reference: Minibatch, n: int = 10) -> NDArray[np.
     topics: (K, W). Raises ValueError for a word id of `reference` out of range.
     """
     reference.check_words(topics.shape[1])
-    return npmi_of_words(top_words(topics, n), Occurrences(reference))
+    return npmi_of_words(top_words(topics, n), Cooccurrences(reference))
 
 
-def npmi_of_words(leading: NDArray[np.integer[Any]], reference: Occurrences) -> NDArray[np.float64]:
+def npmi_of_words(
+    leading: NDArray[np.integer[Any]], reference: Cooccurrences
+) -> NDArray[np.float64]:
     """(K,) as `npmi`, for topics given by their leading words, (K, n) word ids."""
     K, n = leading.shape
     if reference.D == 0 or n < 2:
@@ -100,7 +102,7 @@ def npmi_of_words(leading: NDArray[np.integer[Any]], reference: Occurrences) -> 
     return coherence
 
 
-def associations(words: NDArray[np.integer[Any]], reference: Occurrences) -> NDArray[np.float64]:
+def associations(words: NDArray[np.integer[Any]], reference: Cooccurrences) -> NDArray[np.float64]:
     """(K, n, n) how strongly each pair of a topic's words goes together, for (K, n) word ids.
 
     It is the NPMI of the pair as in `npmi`, but with one document added to those that contain both

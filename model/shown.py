@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wikitopics.model.coherence import Occurrences, associations
+from wikitopics.model.coherence import Cooccurrences, associations
 from wikitopics.model.online import Leading, RelevantWords
 from wikitopics.model.relevance import scaled
 
@@ -20,7 +20,7 @@ TOPICS_AT_ONCE = 200
 
 def in_shown_order(
     candidates: RelevantWords,
-    reference: Occurrences,
+    reference: Cooccurrences,
     weight: float = ASSOCIATION,
 ) -> Leading:
     """The candidates, each topic's by relevance plus ``weight`` times their mean association with

@@ -13,7 +13,7 @@ from wikitopics.model.options import Metric
 
 if TYPE_CHECKING:
     from wikitopics.model import OnlineModel
-    from wikitopics.model.coherence import Occurrences
+    from wikitopics.model.coherence import Cooccurrences
     from wikitopics.session.records import TopWords
 
 __all__ = [
@@ -37,7 +37,7 @@ class Evaluation:
     """A model at one point of the stream, as its metrics see it."""
 
     model: "OnlineModel"
-    reference: "Occurrences"
+    reference: "Cooccurrences"
     """The articles in which the words of topics are counted together."""
     log_likelihood: float
     """The log-likelihood of the held-out articles, by document completion."""

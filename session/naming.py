@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.coherence import Occurrences
+from wikitopics.model.coherence import Cooccurrences
 from wikitopics.model.naming import first_forms, name_words
 from wikitopics.model.online import IN_USE, Leading, OnlineModel, RelevantWords
 from wikitopics.model.relevance import RELEVANCE
@@ -34,7 +34,7 @@ class ToldTopics:
 
 
 def shown_words(
-    model: OnlineModel, reference: Occurrences, words: Sequence[str], n: int
+    model: OnlineModel, reference: Cooccurrences, words: Sequence[str], n: int
 ) -> Leading:
     """The ``n`` words of each topic of a model that are shown first, in that order; of several
     forms of a word only one, unless there are too few others.

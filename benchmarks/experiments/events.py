@@ -19,7 +19,7 @@ from benchmarks.data import sample, split
 from benchmarks.harness import Experiment, Figures, Points, table
 from wikitopics.crawler.embedded import Demo
 from wikitopics.model import Minibatch, OnlineModel, kinds
-from wikitopics.model.coherence import Occurrences
+from wikitopics.model.coherence import Cooccurrences
 from wikitopics.model.relevance import RELEVANCE
 from wikitopics.model.shown import CANDIDATES, in_shown_order
 from wikitopics.session.records import SNAPSHOT_WORDS, TopicChange, TopicEvent, TopWords
@@ -83,7 +83,7 @@ def snapshots(model: OnlineModel, corpus: Corpus, seed: int) -> Iterator[TopWord
                 seen,
                 leading=model.top_words(SNAPSHOT_WORDS),
                 shown=in_shown_order(
-                    model.relevant_words(CANDIDATES, RELEVANCE), Occurrences(learnt)
+                    model.relevant_words(CANDIDATES, RELEVANCE), Cooccurrences(learnt)
                 ),
                 shares=np.asarray(model.topic_shares(), np.float32),
             )

@@ -24,7 +24,7 @@ from wikitopics.crawler.markup.disambiguation import is_disambiguation
 from wikitopics.crawler.markup.texts import page_links
 from wikitopics.crawler.page import Markup, Page, SourceInfo
 from wikitopics.model import Minibatch, kinds
-from wikitopics.model.coherence import Occurrences, npmi, npmi_of_words
+from wikitopics.model.coherence import Cooccurrences, npmi, npmi_of_words
 from wikitopics.model.online import top_words
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.building import VocabularyRecipe, build_vocabulary
@@ -124,7 +124,7 @@ def intruders_found(topics: NDArray[Any], reference: Minibatch, seed: int) -> fl
         shown = np.append(own_words, intruder)
         # Each word with each of the others.
         pairs = np.array(list(itertools.permutations(shown, 2)))
-        by_word = npmi_of_words(pairs, Occurrences(reference)).reshape(WORDS + 1, WORDS)
+        by_word = npmi_of_words(pairs, Cooccurrences(reference)).reshape(WORDS + 1, WORDS)
         nearness = by_word.mean(axis=1)
         least_near = nearness <= nearness.min() + 1e-12
         if least_near[-1]:

@@ -19,7 +19,7 @@ from benchmarks.harness import Experiment, Figures
 from benchmarks.measuring import growing, learn_all
 from benchmarks.peers import words_of
 from wikitopics.model import SCVB0, Minibatch, OnlineHDP, OnlineLDA, OnlineModel, shown
-from wikitopics.model.coherence import Occurrences, npmi_of_words
+from wikitopics.model.coherence import Cooccurrences, npmi_of_words
 from wikitopics.model.naming import WORDS_IN_NAME
 from wikitopics.model.online import IN_USE
 from wikitopics.model.relevance import RELEVANCE
@@ -100,7 +100,7 @@ def associations() -> Figures:
     found: dict[str, dict[str, float]] = {}
     for corpus in CORPORA:
         parts = split(corpus)
-        reference = Occurrences(parts.train[:REFERENCE_ARTICLES])
+        reference = Cooccurrences(parts.train[:REFERENCE_ARTICLES])
         made = models(parts.n_words, parts.train)
         for part in ("tuning", "report"):
             documents: Minibatch = getattr(parts, part)[:JUDGED]
@@ -112,7 +112,7 @@ def associations() -> Figures:
                     in_use = ids[model.topic_shares() > IN_USE, :COHERENT_WORDS]
                     about = model.infer(documents).argmax(axis=1)
                     percent = 100 * led_to(ids[:, :WORDS_IN_NAME], documents, about)
-                    npmi = float(npmi_of_words(in_use, Occurrences(documents)).mean())
+                    npmi = float(npmi_of_words(in_use, Cooccurrences(documents)).mean())
                     scores.append((percent, npmi, len(np.unique(in_use)) / in_use.size))
                 percent, npmi, distinct = np.mean(scores, axis=0).tolist()
                 found[f"{corpus}_{part}_{weight:g}"] = {

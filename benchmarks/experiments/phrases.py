@@ -18,7 +18,7 @@ from benchmarks import data
 from benchmarks.harness import Experiment, Figures, compared
 from benchmarks.measuring import growing, in_turn, learn_all, minibatches, timed
 from wikitopics.model import Minibatch, kinds
-from wikitopics.model.coherence import Occurrences, npmi_of_words
+from wikitopics.model.coherence import Cooccurrences, npmi_of_words
 from wikitopics.model.kernels import mixtures
 from wikitopics.model.online import top_words
 from wikitopics.vocab import Vocabulary
@@ -139,7 +139,7 @@ def scored(kind: str) -> Figures:
         learnt = counted(vocabulary, found.learnt)
         seen = counted(vocabulary, found.seen)
         hidden = counted(vocabulary, found.hidden)
-        reference = Occurrences(counted(vocabulary, found.chosen_from))
+        reference = Cooccurrences(counted(vocabulary, found.chosen_from))
         is_phrase = np.array([" " in word for word in vocabulary.words])
         values = []
         for seed in SEEDS:

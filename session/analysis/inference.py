@@ -12,7 +12,7 @@ from wikitopics.crawler.markup.texts import page_links, prose
 from wikitopics.crawler.page import Markup, Page, SourceInfo
 from wikitopics.crawler.texts.kinds import MARKUP
 from wikitopics.model import Minibatch, OnlineModel
-from wikitopics.model.coherence import Occurrences
+from wikitopics.model.coherence import Cooccurrences
 from wikitopics.model.relevance import RELEVANCE
 from wikitopics.session.errors import BadUsage, Damaged, errors_of
 from wikitopics.session.naming import shown_words
@@ -116,7 +116,7 @@ def top_words(
         found = saved.relevant_words(top, RELEVANCE)
         leading = (found.ids, found.probabilities)
     else:
-        reference = Occurrences(reader.reference().minibatch())
+        reference = Cooccurrences(reader.reference().minibatch())
         leading = shown_words(saved, reference, vocabulary, top)
     topics = []
     for ids, probabilities in zip(*leading, strict=True):

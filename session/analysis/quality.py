@@ -6,7 +6,7 @@ from statistics import fmean
 
 import numpy as np
 
-from wikitopics.model.coherence import Occurrences, npmi_of_words
+from wikitopics.model.coherence import Cooccurrences, npmi_of_words
 from wikitopics.model.distances import repeats
 from wikitopics.model.online import IN_USE
 from wikitopics.session.metrics import EARLIER, OF_STREAM, OF_TOPICS, SCORES, Metric
@@ -44,7 +44,7 @@ def coherences(reader: SessionReader, model: str) -> list[float | None]:
     newest = reader.newest_words(model)
     if newest is None:
         return []
-    reference = Occurrences(counted_together(reader).minibatch())
+    reference = Cooccurrences(counted_together(reader).minibatch())
     ids, _ = newest.leading
     values = npmi_of_words(ids[:, :COHERENT_WORDS], reference).tolist()
     return [value if np.isfinite(value) else None for value in values]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from wikitopics.model import CompletionSet, Minibatch, OnlineModel, kinds
 from wikitopics.model.checking import check_rows
-from wikitopics.model.coherence import Occurrences
+from wikitopics.model.coherence import Cooccurrences
 from wikitopics.session.errors import errors_of
 from wikitopics.session.metrics import METRICS, Evaluation
 from wikitopics.session.records import Scored, TopWords
@@ -87,7 +87,7 @@ class HeldOut:
     def measure(
         self,
         model: OnlineModel,
-        reference: Occurrences,
+        reference: Cooccurrences,
         before: TopWords | None = None,
         now: TopWords | None = None,
         prequential: float | None = None,

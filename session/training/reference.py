@@ -1,7 +1,7 @@
 """The reference articles of a session: the first ones trained, in which it is counted which words
 occur together. They stay the same for its whole life."""
 
-from wikitopics.model.coherence import Occurrences
+from wikitopics.model.coherence import Cooccurrences
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.counts import REFERENCE_ARTICLES
 from wikitopics.session.storage.writer import Changes, SessionWriter
@@ -12,7 +12,7 @@ class Reference:
 
     def __init__(self, store: SessionWriter) -> None:
         self._articles = store.reference()
-        self._occurrences: Occurrences | None = None
+        self._occurrences: Cooccurrences | None = None
         trained = store.progress().articles
         self.to_store: Block | None = None
         """Articles to store as reference articles: in a session that was trained by a version
@@ -34,8 +34,8 @@ class Reference:
         self._occurrences = None
 
     @property
-    def occurrences(self) -> Occurrences:
+    def occurrences(self) -> Cooccurrences:
         """Which of them contain which words."""
         if self._occurrences is None:
-            self._occurrences = Occurrences(self._articles.minibatch())
+            self._occurrences = Cooccurrences(self._articles.minibatch())
         return self._occurrences

@@ -13,7 +13,7 @@ import numpy as np
 from wikitopics.compiled import nothing_kept
 from wikitopics.model import Minibatch, OnlineModel
 from wikitopics.model.allocation import DirichletAllocation
-from wikitopics.model.coherence import Occurrences
+from wikitopics.model.coherence import Cooccurrences
 from wikitopics.model.minibatch import Threads
 from wikitopics.model.relevance import RELEVANCE
 from wikitopics.session.records import SNAPSHOT_WORDS
@@ -57,7 +57,7 @@ def _measure(specs: Sequence[ModelSpec]) -> None:
     held_out = HeldOut(documents, 0)
     for spec in specs:
         model = _like(spec)
-        held_out.measure(model, Occurrences(documents))
+        held_out.measure(model, Cooccurrences(documents))
         model.infer(documents)
 
 

@@ -5,12 +5,12 @@ import pytest
 
 from tests.model.conftest import batch_of
 from wikitopics.model import Minibatch
-from wikitopics.model.coherence import Occurrences, associations
+from wikitopics.model.coherence import Cooccurrences, associations
 from wikitopics.model.online import RelevantWords
 from wikitopics.model.shown import TOPICS_AT_ONCE, in_shown_order
 
-NO_DOCUMENTS = Occurrences(Minibatch([0], [], []))
-TOGETHER = Occurrences(batch_of([[0, 1, 2], [0, 1, 2], [0, 1, 2], [3], [4], [5]]))
+NO_DOCUMENTS = Cooccurrences(Minibatch([0], [], []))
+TOGETHER = Cooccurrences(batch_of([[0, 1, 2], [0, 1, 2], [0, 1, 2], [3], [4], [5]]))
 
 
 def candidates(ids, relevances):
@@ -27,7 +27,7 @@ def test_words_that_go_with_the_others_come_first():
     assert ids[0, 0] == 3, "so much more relevant"
 
 
-@pytest.mark.parametrize("documents", [NO_DOCUMENTS, Occurrences(batch_of([[], []]))])
+@pytest.mark.parametrize("documents", [NO_DOCUMENTS, Cooccurrences(batch_of([[], []]))])
 def test_without_documents_relevance_alone_counts(documents):
     ids, _ = in_shown_order(candidates([[5, 3, 4]], [[3, 2, -np.inf]]), documents)
     assert ids.tolist() == [[5, 3, 4]]
@@ -55,5 +55,5 @@ def test_associations_are_damped_npmi():
 
 def test_words_in_all_documents_have_no_infinite_association():
     assert np.isfinite(
-        associations(np.array([[0, 1]]), Occurrences(batch_of([[0, 1], [0, 1]])))
+        associations(np.array([[0, 1]]), Cooccurrences(batch_of([[0, 1], [0, 1]])))
     ).all()

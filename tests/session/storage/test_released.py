@@ -23,7 +23,7 @@ from tests.session.memory import in_order
 from tests.session.rows import sql
 from tests.sessions import RELEASES
 from wikitopics.model import Minibatch
-from wikitopics.model.coherence import Occurrences, npmi_of_words
+from wikitopics.model.coherence import Cooccurrences, npmi_of_words
 from wikitopics.session.analysis.areas import atlas
 from wikitopics.session.errors import DiskFull, SessionError
 from wikitopics.session.storage import upgrading as formats
@@ -380,7 +380,7 @@ def test_the_coherence_of_1_2_keeps_its_name_when_a_session_goes_on(cli, counted
         held_out = reader.held_out()
         batch = Minibatch(held_out.indptr, held_out.word_ids, held_out.counts)
         ids, _ = reader.newest_words("lda").leading
-        expected = npmi_of_words(ids[:, :10], Occurrences(batch))
+        expected = npmi_of_words(ids[:, :10], Cooccurrences(batch))
         assert "npmi_held_out" in reader.metric_names()
     found = sorted(wikitopics.open(released).topics(), key=lambda topic: topic.number)
     np.testing.assert_allclose([topic.npmi for topic in found], expected)

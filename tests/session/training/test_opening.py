@@ -20,7 +20,7 @@ from numba.core.dispatcher import Dispatcher
 from wikitopics.model import kinds
 from wikitopics.model.checking import planted_documents
 from wikitopics.session.settings import new_model
-from wikitopics.model.coherence import Occurrences
+from wikitopics.model.coherence import Cooccurrences
 from wikitopics.model.relevance import RELEVANCE
 from wikitopics.session.records import SNAPSHOT_WORDS
 from wikitopics.session.request import TrainRequest
@@ -43,7 +43,7 @@ for spec in sys.argv[1:]:
     model.learn(batch)
     model.top_words(SNAPSHOT_WORDS)
     model.relevant_words(SNAPSHOT_WORDS, RELEVANCE)
-    HeldOut(batch, 0).measure(model, Occurrences(batch))
+    HeldOut(batch, 0).measure(model, Cooccurrences(batch))
     model.infer(batch)
     texts = planted_documents(1_200, length=100)
     starts = kinds.load(parsed.kind).create(4, 500, 2_000)
