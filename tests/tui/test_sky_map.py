@@ -2,6 +2,7 @@
 been read, and the topics alone where there are no places."""
 
 import asyncio
+import threading
 
 import numpy as np
 import pytest
@@ -166,6 +167,28 @@ async def test_what_is_found_is_lit_by_titles_and_by_topics_words(shown, placed)
         await seeing.press(pilot, "slash", *"galax", "enter", shows="4 topics with “galax”")
         topics = {row.topic for row in app.latest.topics["lda"] if "galax" in str(row.words)}
         assert set(sky.sky.topics[sky._found].tolist()) <= topics
+
+
+async def test_until_a_search_has_answered_the_title_says_what_was_found_before(
+    shown, placed, monkeypatch
+):
+    find = SessionReader.find_articles
+    answers = threading.Event()
+
+    def waiting(reader, sought, limit):
+        assert answers.wait(30)
+        return find(reader, sought, limit)
+
+    async with shown(placed, size=(120, 40), words="lda 1,3") as (_, pilot):
+        sky = await opened(pilot)
+        await seeing.press(pilot, "slash", *"galax", "enter", shows="4 topics with “galax”")
+        with monkeypatch.context() as patch:
+            patch.setattr(SessionReader, "find_articles", waiting)
+            await pilot.press("slash", *"things (12", "enter")
+            await seeing.until_true(lambda: sky._sought == "things (12")
+            assert "4 topics with “galax”" in sky.title
+            answers.set()
+            await seeing.until(pilot, "and 0 topics with “things (12”")
 
 
 async def test_what_was_found_is_not_lit_among_another_model_s_articles(shown, placed):

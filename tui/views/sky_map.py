@@ -98,6 +98,8 @@ class SkyMap(SkyCanvas, can_focus=True):
     _found_articles: Sequence[int] = ()
     """The articles found by their titles and words, by number (`seq`)."""
     _found_topics: frozenset[int] = frozenset()
+    _found_for = ""
+    """What was sought when these were found; empty: nothing has been found."""
     _written: Sequence[Written] = ()
     """The names and titles, at their places in the window ``_written_in``."""
     _written_in = (Window(), (0, 0))
@@ -148,6 +150,7 @@ class SkyMap(SkyCanvas, can_focus=True):
         self._found = None
         self._found_articles = ()
         self._found_topics = frozenset()
+        self._found_for = ""
         self._sought = ""
         self._topic = None
         self._way = None
@@ -454,6 +457,7 @@ class SkyMap(SkyCanvas, can_focus=True):
         if not sought:
             self._found_topics = frozenset()
             self._found_articles = ()
+            self._found_for = ""
         else:
             by_title = await view.ask(
                 lambda reader: reader.find_articles(sought, FOUND), aside=True
@@ -461,6 +465,7 @@ class SkyMap(SkyCanvas, can_focus=True):
             by_title.sort(key=lambda row: nearness(sought, row.title))
             in_use = [row.topic for row in matching(rows, sought) if not row.hidden]
             self._found_topics = frozenset(in_use)
+            self._found_for = sought
             self._note(by_title)
             self._show_found()
             _, by_words = await found_by(view, session, self._model, MANY)
@@ -551,10 +556,10 @@ class SkyMap(SkyCanvas, can_focus=True):
         if session is None or sky is None:
             return "Atlas"
         articles = session.some(len(sky)).replace(session.counted, session.noun)
-        if self._sought:
+        if self._found_for:
             topics = plural(len(self._found_topics), "topic")
             found = plural(len(self._found_articles), singular(session.noun))
-            articles = f"{found} and {topics} with “{visible(self._sought)}”"
+            articles = f"{found} and {topics} with “{visible(self._found_for)}”"
         elif self._topic is not None and self._found is not None:
             articles = f"{session.some(len(self._found))} most about #{self._topic}"
         title = f"Atlas · {articles}{session.of_model(self._model)}"
