@@ -93,7 +93,7 @@ PAPER_KAPPA = 0.5
 FIRST_ETA = 0.1
 """Where eta starts if it is learnt."""
 
-BOUND = "exp(-the variational bound a word), as in [H10]"
+BOUND = "exp(-the variational bound a word), as in Hoffman et al. 2010"
 
 
 class OnlineLDA(DirichletAllocation):

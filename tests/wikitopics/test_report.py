@@ -149,6 +149,19 @@ def test_a_page_is_whole_asks_for_nothing_and_goes_where_exports_go(
     one_line(cli("report", "-o", tmp_path), 1, "a folder, not a regular file")
 
 
+def test_what_came_from_this_computer_is_not_said_to_be_downloaded(found):
+    status = replace(found["status"], bytes_read=12_900_000)
+    rows = check(page(found | {"noun": "articles", "status": status})).texts["th"]
+    assert "data read" in rows
+    assert "downloaded" not in rows
+
+
+def test_the_page_names_papers_so_that_they_can_be_found(found):
+    text = page(found)
+    assert "as in Hoffman et al. 2010" in text
+    assert "[H10]" not in text
+
+
 def test_every_model_has_its_topics_and_one_colour(race):
     with SessionReader(race) as reader:
         found = contents(reader)
