@@ -30,7 +30,7 @@ from wikitopics.tui.topic_list import (
     UNFOLDED,
 )
 from wikitopics.tui.views.atlas import ASCII_SIGNS, SIGNS
-from wikitopics.tui.views.emergence import ASCII_SHADES, SHADES
+from wikitopics.tui.views.emergence import ASCII_SHADES, CURSOR, SHADES
 from wikitopics.tui.views.log import MOMENTS
 
 ABOUT = (
@@ -74,6 +74,7 @@ def legend(*, ascii_only: bool) -> Iterator[tuple[str, Sequence[tuple[str, str]]
         (folds, "an area, folded or unfolded"),
         (every_other(shades), "Emergence: fuller where more of the text is the topic's own"),
         (shades[0], "Emergence: not born yet, or gone"),
+        (CURSOR, "Emergence: where the cursor is"),
         (sizes, "atlas of topics: a larger sign for a larger share"),
     ]
     if not ascii_only:

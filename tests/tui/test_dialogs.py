@@ -9,8 +9,10 @@ from textual.widgets import Input
 from tests.tui import seeing
 from tests.tui.standins import Process
 from wikitopics.tui.export import Export
+from wikitopics.tui.help import legend
 from wikitopics.tui.new_session import NewSession
 from wikitopics.tui.questions import Question
+from wikitopics.tui.views.emergence import CURSOR
 
 
 async def test_a_dialog_ends_once_and_ends_nothing_else(shown, live):
@@ -103,6 +105,12 @@ async def test_help_that_is_folded_stays_beside_its_key(shown, live):
         lines = (await seeing.press(pilot, "question_mark", shows="crosshair from")).splitlines()
         at = next(i for i, line in enumerate(lines) if "crosshair from" in line)
         assert lines[at + 1].index("measurement") == lines[at].index("move")
+
+
+def test_the_help_tells_the_cursor_of_emergence_from_a_split():
+    signs = [row for _, rows in legend(ascii_only=False) for row in rows]
+    meanings = [words for sign, words in signs if sign == CURSOR]
+    assert meanings == ["a topic splits", "Emergence: where the cursor is"]
 
 
 async def test_a_field_takes_no_megabyte_and_nothing_that_turns_the_terminal(shown, live):
