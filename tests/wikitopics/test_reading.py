@@ -3,10 +3,12 @@
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
 from tests.session.memory import status
+from wikitopics.cli.sessions import _put_status
 from wikitopics.session.storage.typical import typicality
 from wikitopics.session.system import TrainerLock
 
@@ -25,6 +27,16 @@ def test_status_of_a_session_that_has_ended(cli, trained):
     assert value["checkpoint_age_seconds"] >= 0
     assert value["skips"] == {"no known word": 3}
     assert "skipped    no known word 3\n" in cli("status").out
+
+
+def test_status_of_several_passes_has_its_labels_in_one_column(trained, capsys):
+    now = status(trained)
+    first_step = replace(now.models[0], updates=1)
+    _put_status(replace(now, passes=3, models=(first_step,)), trained)
+    lines = capsys.readouterr().out.splitlines()[1:]
+    assert "reads      657 trained, 40 held out, 0 pending, 3 skipped, 700 crawled" in lines
+    assert all(line[10] == " " != line[11] for line in lines)
+    assert " 1 update, perplexity " in lines[-1]
 
 
 def test_status_before_anything_is_measured(cli, new_session, corpus, home):

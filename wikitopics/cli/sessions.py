@@ -96,8 +96,9 @@ def _put_status(now: "Status", path: Path) -> None:
     output.put_line(f"{now.session}: {_state(now, path)}")
     output.put_line(f"source     {now.source_name} ({now.source})")
     called = unit_noun(now.source, now.passes)
+    label = called.split()[-1]  # "reads" for "document reads", which is wider than the column
     output.put_line(
-        f"{called:10} {now.articles:,} trained, {now.held_out:,} held out, {now.pending:,} "
+        f"{label:10} {now.articles:,} trained, {now.held_out:,} held out, {now.pending:,} "
         f"pending, {now.skipped:,} skipped, {now.crawled:,} crawled"
     )
     if now.passes > 1 and now.added:
@@ -128,9 +129,10 @@ def _put_status(now: "Status", path: Path) -> None:
         if model.prequential_log_likelihood is not None:
             on_new = perplexity(model.prequential_log_likelihood)
             score += f" ({on_new:,.1f} on new articles, before training)"
+        updates = "1 update" if model.updates == 1 else f"{model.updates:,} updates"
         output.put_line(
             f"{model.name:10} {model.kind}, {model.topics} topics ({model.topics_in_use} in use), "
-            f"{model.updates:,} updates, {score}"
+            f"{updates}, {score}"
         )
     if now.replicas:
         output.put_line(f"replicas   {now.replicas:,} beside each model, with other seeds")
