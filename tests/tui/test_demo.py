@@ -116,7 +116,7 @@ async def test_whoever_lacks_the_reports_packages_reads_it_before_choosing(
     monkeypatch.chdir(tmp_path)
 
     def refuse(*_):
-        raise BadUsage(REPORT.needed("wikitopics report"))
+        raise BadUsage(REPORT.needed("the report"))
 
     monkeypatch.setattr(Extra, "missing", lambda _: ["matplotlib"])
     monkeypatch.setattr("wikitopics.tui.export.write_report", refuse)

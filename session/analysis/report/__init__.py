@@ -36,7 +36,7 @@ def render(
     Raises `SessionError` if there are no topics yet, `BadUsage` if the extra is not installed.
     """
     if REPORT.missing():
-        raise BadUsage(REPORT.needed("wikitopics report"))
+        raise BadUsage(REPORT.needed("the report"))
     from wikitopics.session.analysis.report.contents import contents
     from wikitopics.session.analysis.report.page import page
 

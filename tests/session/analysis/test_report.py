@@ -174,5 +174,6 @@ def test_without_the_extra_one_line_says_what_to_install(
         raise metadata.PackageNotFoundError(package)
 
     monkeypatch.setattr("wikitopics.extra.metadata.distribution", missing)
-    one_line(cli("report", "-o", tmp_path / "page.html"), 2, "pip install 'wikitopics[report]'")
+    outcome = cli("report", "-o", tmp_path / "page.html")
+    one_line(outcome, 2, "wikitopics: the report needs", "pip install 'wikitopics[report]'")
     assert not (tmp_path / "page.html").exists()
