@@ -119,7 +119,8 @@ class TextFiles(PageFiles):
     title, id: the column or key that has a document's title, and the one that has its id
     header: whether the first row of a table names its columns, which are called 1, 2, 3 …
         otherwise
-    by_id: whether documents have ids; then one that repeats an id is skipped
+    by_id: whether documents have ids
+    once: whether a document that repeats an id is skipped
 
     Raises BadSource for paths from which no documents can be read, and later for files that change.
     """
@@ -137,6 +138,7 @@ class TextFiles(PageFiles):
         before: int = 0,
         header: bool = True,
         by_id: bool = True,
+        once: bool = True,
     ) -> None:
         check_paths(paths)
         names = [printable(os.path.basename(os.path.normpath(path))) for path in paths]
@@ -155,6 +157,7 @@ class TextFiles(PageFiles):
         other_text_key = "text" if has_tables else None
         self._names = records.Names(text_key, other_text_key, title, id, reads_ids=by_id)
         self._header = header
+        self._once = once
         self._content: int | None = None
         """Hash of all bytes, below 2**63, once all files have been read."""
         self._repeats = array("q")
@@ -298,7 +301,7 @@ class TextFiles(PageFiles):
                 return
             begin = place if index == first_file else START
             # Each text of a Python program is a document, whatever its id.
-            may_skip_repeats = not self._takes_all(file)
+            may_skip_repeats = self._once and not self._takes_all(file)
             for (record, line), place_after in self._records(file, begin, digest, say, say_odd):
                 number += 1
                 if isinstance(record, records.Document) and record.id and may_skip_repeats:

@@ -142,7 +142,7 @@ def are_parquet(paths: Sequence[str]) -> bool:
 _EITHER = (PLAIN, PARQUET)
 
 
-def has_rows(path: str) -> bool:
+def is_parquet(path: str) -> bool:
     """Whether this is a Parquet file or a folder of such files. Raises BadSource for a folder with
     files of both kinds."""
     return are_parquet([path]) if os.path.isdir(path) else ending(path) == PARQUET

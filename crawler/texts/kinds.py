@@ -17,7 +17,7 @@ from wikitopics.crawler.texts.files import (
     TABLES,
     are_parquet,
     ending,
-    has_rows,
+    is_parquet,
 )
 from wikitopics.option import Option
 
@@ -174,7 +174,7 @@ class Texts(PageKind):
     def division(self, identity: Identity) -> str:
         paths: list[str] = identity[TEXTS.name]
         named = [path for path in paths if not path.endswith(GIVEN)]
-        with_rows = [path for path in named if is_address(path) or has_rows(path)]
+        with_rows = [path for path in named if is_address(path) or is_parquet(path)]
         others = [path for path in named if path not in with_rows]
         folders = [path for path in others if Path(path).is_dir()]
         files = [path for path in others if path not in folders]

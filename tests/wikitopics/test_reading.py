@@ -1,5 +1,7 @@
 """The commands that look at a session: status, topics, articles, infer, sessions."""
 
+import gzip
+import json
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -115,6 +117,46 @@ def test_infer_sums_to_one(cli, trained, tmp_path, corpus, one_line):
         assert abs(sum(one["proportions"]) - 1) < 1e-4
     one_line(cli("infer", tmp_path / "none"), 1, "no such file")
     one_line(cli("infer", tmp_path), 1)
+
+
+def test_each_row_of_a_table_is_inferred(cli, trained, tmp_path, corpus, one_line):
+    one, two, three = (" ".join(corpus.words[n : n + 10]) for n in (0, 10, 20))
+    alone = tmp_path / "alone.txt"
+    alone.write_text(two)
+    (expected,) = cli.json("infer", alone)
+
+    table = tmp_path / "reviews.csv"
+    table.write_text(f'id,review\na,{one}\nb,"{two}"\nc,\na,{three} {two}\n')
+    asked = ("infer", table, "--text-column", "review")
+    outcome = cli.ok(*asked, "--json")
+    rows = json.loads(outcome.out)
+    assert [(row["row"], row["id"]) for row in rows] == [(1, "a"), (2, "b"), (4, "a")]
+    assert {row["file"] for row in rows} == {str(table)}
+    for key in ("words", "known", "proportions"):
+        assert rows[1][key] == expected[key]
+    assert f"{table}, line 4: no text; skipped" in outcome.err
+    assert f"{table}, row 2 (b): 10 of 10 words known" in cli.ok(*asked).out
+
+    lines = tmp_path / "reviews.jsonl.gz"
+    with gzip.open(lines, "wt") as file:
+        file.write(f'{{"key": 7, "text": "{one}"}}\n{{"text": "{two}"}}\n')
+    rows = cli.json("infer", lines, "--id-column", "key")
+    assert [(row["row"], row["id"]) for row in rows] == [(1, "7"), (2, "")]
+
+    bare = tmp_path / "bare.tsv"
+    bare.write_text(f"1\t{one}\n2\t{two}\n")
+    rows = cli.json("infer", bare, "--no-header", "--text-column", 2, "--id-column", 1)
+    assert [(row["row"], row["id"]) for row in rows] == [(1, "1"), (2, "2")]
+    assert rows[1]["proportions"] == expected["proportions"]
+
+    one_line(cli("infer", table), 2, "Name one with --text-column", "'id', 'review'")
+    one_line(cli("infer", table, alone), 2, "give one kind at a time")
+    one_line(cli("infer", alone, "--no-header"), 2, "are for .csv, .tsv, .jsonl and .parquet")
+    unknown = tmp_path / "unknown.csv"
+    unknown.write_text("text\nxyzzy\n")
+    outcome = cli("infer", unknown)
+    assert outcome.code == 1
+    assert "these texts contain no word" in outcome.err
 
 
 def test_a_session_where_no_name_belongs_is_told_where_it_does(cli, trained, one_line):

@@ -25,7 +25,7 @@ from wikitopics.cli.output import (
     say,
     unless_none,
 )
-from wikitopics.crawler.texts.kinds import COLUMN, ID_COLUMN, MARKUP
+from wikitopics.crawler.texts.kinds import COLUMN, COLUMNS_HAVE_NAMES, ID_COLUMN, MARKUP, NO_HEADER
 from wikitopics.session.advance import unseen
 from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.options import LINKS, PASSES, TOKENS
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wikitopics.crawler.page import Markup, Page
-    from wikitopics.crawler.texts.parquet_columns import ColumnNames
     from wikitopics.model import OnlineModel
     from wikitopics.session.analysis.find import Found
     from wikitopics.session.records import TopicRow
@@ -72,11 +71,9 @@ class Inferred(NamedTuple):
 @click.command(cls=Command)
 @click.argument("files", metavar="[FILE]…", nargs=-1, type=click.Path())
 @options.take(MARKUP, help=f"{MARKUP.help} Default: as in the session's own texts.")
-@options.take(COLUMN, help="The column of a .parquet that holds the texts (default: text).")
-@options.take(
-    ID_COLUMN,
-    help="The column of a .parquet that holds the texts' ids (default: id, otherwise url).",
-)
+@options.take(COLUMN)
+@options.take(ID_COLUMN)
+@options.take(NO_HEADER)
 @options.of_model
 @options.json_option
 def infer(
@@ -84,46 +81,49 @@ def infer(
     markup: "Markup | None",
     text_column: str | None,
     id_column: str | None,
+    no_header: bool | None,
     model: str | None,
     session: str,
     as_json: bool,
 ) -> None:
     """Infer the topic proportions of any text.
 
-    Each FILE is one text. Each row of a .parquet, or of a folder of these, is one. Without FILE,
-    the text is read from standard input. A session of links (--tokens links) takes wikitext or
-    HTML.
+    Each FILE is one text. Each row of a .csv, .tsv or .parquet, or of a folder of .parquet files,
+    and each line of a .jsonl is one. Without FILE, the text is read from standard input. A session
+    of links (--tokens links) takes wikitext or HTML.
 
     Examples:
       wikitopics infer essay.txt
-      wikitopics infer reviews.parquet --text-column review --json
+      wikitopics infer reviews.csv --text-column review --json
       wikitopics infer --session links page.html
       pbpaste | wikitopics infer --json
     """
     from wikitopics.crawler.http.addresses import is_address
-    from wikitopics.crawler.texts.files import JSON_LINES, TABLES, ending, has_rows
-    from wikitopics.crawler.texts.parquet_columns import ColumnNames
+    from wikitopics.crawler.texts.files import is_parquet
 
     files = files or ("-",)
     for file in files:
         if is_address(file):
             raise BadUsage(f"{file}: download it first: topics are inferred of files")
-    n_with_rows = sum(map(has_rows, files))
-    if n_with_rows:
-        if n_with_rows < len(files):
-            raise BadUsage("Parquet files and other files: give one kind at a time")
-        _put_rows(files, ColumnNames(text_column, id=id_column), markup, model, session, as_json)
+    of_rows = [file for file in files if _has_rows(file)]
+    if of_rows:
+        if len(of_rows) < len(files):
+            raise BadUsage("files of rows and files that are one text: give one kind at a time")
+        if no_header and any(map(is_parquet, files)):
+            raise BadUsage(COLUMNS_HAVE_NAMES)
+        columns = RowColumns(text_column, id_column, not no_header)
+        _put_rows(files, columns, markup, model, session, as_json)
         return
-    if text_column or id_column:
-        raise BadUsage("--text-column and --id-column are for Parquet files")
+    if text_column or id_column or no_header:
+        raise BadUsage(
+            f"{COLUMN.flag}, {ID_COLUMN.flag} and {NO_HEADER.flag} are for .csv, .tsv, .jsonl and "
+            ".parquet files"
+        )
     with _uncollected(), options.reading(session) as reader:
         name = reader.model_named(model)
         unit = reader.settings()[TOKENS]
         inferred = infer_files(reader, name, files, markup)
         topics = {row.topic: row for row in reader.topics(name, 8)}
-    for file in files:
-        if ending(file) in (JSON_LINES, *TABLES):
-            say(f"{file} is read as one text; in Python, session.infer takes one text per row")
     if as_json:
         rows = (
             (file, text.words, text.known, name, text.theta.tolist())
@@ -135,19 +135,34 @@ def infer(
         _put_inferred(_called(file), text, unit, topics)
 
 
+class RowColumns(NamedTuple):
+    """Where the texts of files of rows are, as `Texts` has it."""
+
+    text: str | None = None
+    id: str | None = None
+    header: bool = True
+
+
+def _has_rows(file: str) -> bool:
+    """Whether each row or line of this file, or of the files in this folder, is a text."""
+    from wikitopics.crawler.texts.files import JSON_LINES, TABLES, ending, is_parquet
+
+    return is_parquet(file) or ending(file) in (JSON_LINES, *TABLES)
+
+
 def _put_rows(
     files: Sequence[str],
-    names: "ColumnNames",
+    columns: RowColumns,
     markup: "Markup | None",
     model: str | None,
     session: str,
     as_json: bool,
 ) -> None:
-    """Print what is inferred of each row of Parquet files, a few rows at a time."""
+    """Print what is inferred of each row, a few rows at a time."""
     with options.reading(session) as reader:
         name = reader.model_named(model)
         unit = reader.settings()[TOKENS]
-        inferred = infer_rows(reader, name, files, names, markup)
+        inferred = infer_rows(reader, name, files, columns, markup)
         if as_json:
             put_json_array(
                 {
@@ -218,39 +233,63 @@ def infer_rows(
     reader: "SessionReader",
     model: str,
     files: Sequence[str],
-    names: "ColumnNames",
+    columns: RowColumns,
     markup: "Markup | None",
 ) -> "Iterator[tuple[str, Page, Inferred]]":
     """(the file or folder, the row, what is inferred of it), in the order of the files. It is told
-    how many rows are left out, since they have no text or are damaged, and, where nobody sees the
+    which rows are left out, since they have no text or are damaged, and, where nobody sees the
     rows, how far it is.
 
-    Raises BadSource for a file that is not Parquet, and at the end `SessionError` if no word of any
+    Raises BadSource for a file without such rows, and at the end `SessionError` if no word of any
     row is known.
     """
-    from wikitopics.crawler.texts.parquet import local_rows
     from wikitopics.vocab.counting import together
 
     are_seen = sys.stdout.isatty()
     inference = _Inference(reader, model, markup)
     any_is_known = False
     for file in files:
-        rows = local_rows([file], names, say)
-        n_left_out = rows.rows
+        pages, n_rows = _rows(file, columns, markup)
+        n_inferred = 0
         with ProgressLine() as progress:
             advance = unseen if are_seen else progress
             # Many are inferred sooner than each alone, and too many would take much memory.
-            for pages in together(rows.pages(say), lambda page: len(page.text), _ROWS, _CHARACTERS):
-                n_left_out -= len(pages)
-                inferred = inference.of(page.text for page in pages)
-                for page, text in zip(pages, inferred, strict=True):
+            for some in together(pages, lambda page: len(page.text), _ROWS, _CHARACTERS):
+                n_inferred += len(some)
+                inferred = inference.of(page.text for page in some)
+                for page, text in zip(some, inferred, strict=True):
                     any_is_known = any_is_known or text.known > 0
                     yield file, page, text
-                advance("rows inferred", pages[-1].page_id, rows.rows)
-        if n_left_out:
-            say(f"{file}: {n_left_out:,} of {rows.rows:,} rows have no readable text")
+                advance("rows inferred", some[-1].page_id, n_rows)
+        n_left_out = n_rows - n_inferred
+        if n_left_out > 0:
+            say(f"{file}: {n_left_out:,} of {n_rows:,} rows have no readable text")
     if not any_is_known:
         raise _nothing_known(reader, "these texts contain")
+
+
+def _rows(file: str, columns: RowColumns, markup: "Markup | None") -> "tuple[Iterable[Page], int]":
+    """The rows of a file that have a text, and the number of all; 0 if the file does not say."""
+    from wikitopics.crawler.page import Page
+    from wikitopics.crawler.texts.documents import TextFiles
+    from wikitopics.crawler.texts.files import is_parquet
+    from wikitopics.crawler.texts.parquet import local_rows
+    from wikitopics.crawler.texts.parquet_columns import ColumnNames
+
+    if is_parquet(file):
+        rows = local_rows([file], ColumnNames(columns.text, id=columns.id), say)
+        return rows.pages(say), rows.rows
+    # "html" keeps it from remarking on markup, which the session may know of.
+    texts = TextFiles(
+        [file],
+        columns.text,
+        say,
+        markup or "html",
+        id=columns.id,
+        header=columns.header,
+        once=False,
+    )
+    return (page for page, _ in texts.first_reading(say) if isinstance(page, Page)), 0
 
 
 class _Inference:

@@ -125,7 +125,9 @@ def test_each_row_is_inferred(cli, counted_here, one_line, files, tmp_path, monk
     one_line(cli("infer", other), 2, "Name one with --text-column: 'body'")
     one_line(cli("infer", other, "--text-column", "key"), 2, "does not hold texts")
     one_line(cli("infer", files, single), 2, "give one kind at a time")
-    one_line(cli("infer", single, "--id-column", "key"), 2, "are for Parquet files")
+    one_line(
+        cli("infer", single, "--id-column", "key"), 2, "are for .csv, .tsv, .jsonl and .parquet"
+    )
     (tmp_path / "empty").mkdir()
     one_line(cli("infer", tmp_path / "empty"), 1, "a folder, not a regular file")
     one_line(cli("infer", tmp_path / "none.parquet"), 2, "No such file")
