@@ -4,8 +4,9 @@
   counts plus the prior.
 - alpha (K,) is `document_prior`; for the HDP alpha times the expected sticks.
 - eta is the smallest lambda: no model's prior is larger.
-- num_updates is the number of articles trained and numdocs that of the corpus, so that gensim's
-  `update` continues in small steps.
+- num_updates is the number of articles trained, and numdocs that of the corpus that lambda stands
+  for, which is larger than a small one (`WarmStart`), so that gensim's `update` continues in small
+  steps and weighs new articles as we do.
 
 Learning rates, snapshots and the HDP's two levels have no place in it.
 """
@@ -35,7 +36,7 @@ def write_gensim(request: ExportRequest, path: Path) -> None:
         with request.reader.one_moment():
             model = trained_model(request)
             words = request.reader.vocabulary()
-            trained = request.reader.progress().articles
+            progress = request.reader.progress()
         lambda_ = model.topics().astype(np.float64)
         lambda_ *= model.topic_weights()[:, None]
         eta = float(lambda_.min())
@@ -51,7 +52,8 @@ def write_gensim(request: ExportRequest, path: Path) -> None:
             random_state=0,
         )
         lda.state.sstats = lambda_ - eta
-        lda.state.numdocs = model.n_documents
-        lda.num_updates = trained
+        words_an_article = progress.tokens / progress.articles
+        lda.state.numdocs = lambda_.sum() / words_an_article
+        lda.num_updates = progress.articles
         lda.sync_state()
         lda.save(str(folder / STEM))

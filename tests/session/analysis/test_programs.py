@@ -99,7 +99,8 @@ def test_gensim_goes_on_by_small_steps(cli, three, tmp_path, documents):
     loaded.update(bags, eval_every=None)
     distances = np.abs(loaded.get_topics() - topics_before).sum(axis=1) / 2
     assert 0 < distances.max() < 0.5
-    assert loaded.state.get_lambda().sum() == pytest.approx(weight_before, rel=0.5)
+    # New articles stand for as many words as lambda does, so its sum stays.
+    assert loaded.state.get_lambda().sum() == pytest.approx(weight_before, rel=0.05)
 
 
 @pytest.mark.interop
