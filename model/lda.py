@@ -36,6 +36,7 @@ matter (measurements: docs/decisions/0005-warm-start.md and 0015-first-minutes.m
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -90,6 +91,11 @@ PAPER_TAU0 = 64.0
 """As in [H10] table 1, for minibatches of 4096."""
 PAPER_KAPPA = 0.5
 """As in [H10] table 1, too."""
+LDA_TAU0 = replace(
+    TAU0,
+    help="damps the first of these step sizes; with kappa, the model learns as Hoffman and others "
+    "2010 printed it, which predicts worse",
+)
 FIRST_ETA = 0.1
 """Where eta starts if it is learnt."""
 
@@ -132,7 +138,7 @@ class OnlineLDA(DirichletAllocation):
         ALPHA,
         ETA,
         KAPPA,
-        TAU0,
+        LDA_TAU0,
         HALF_LIFE,
         DECORRELATION,
     )
@@ -145,7 +151,7 @@ class OnlineLDA(DirichletAllocation):
         Entry("alpha", type="float64", shape="K", least=TINY, most=LARGEST_PRIOR),
         Entry.of_option(ETA),
         Entry.of_option(KAPPA),
-        Entry.of_option(TAU0),
+        Entry.of_option(LDA_TAU0),
         Entry.of_option(DECORRELATION),
         Entry.of_option(TOLERANCE),
         Entry.of_option(MAX_ITERATIONS),
@@ -191,7 +197,7 @@ class OnlineLDA(DirichletAllocation):
             threads=threads,
         )
         self._own_steps = self.warm_start and tau0 is None and kappa is None
-        self.tau0 = TAU0.value(tau0, PAPER_TAU0)
+        self.tau0 = LDA_TAU0.value(tau0, PAPER_TAU0)
         self.kappa = KAPPA.value(kappa, PAPER_KAPPA)
         usual_decorrelation = WARM_DECORRELATION if warm_start else 0.0
         self.decorrelation = DECORRELATION.value(decorrelation, usual_decorrelation)

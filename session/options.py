@@ -56,7 +56,13 @@ SHARED = (
         f"How fast old minibatches are forgotten, {KAPPA.least:g} to {KAPPA.most:g}.",
         metavar="X",
     ),
-    Option(str, "tau0", "Larger values damp the first updates.", metavar="X"),
+    Option(
+        str,
+        "tau0",
+        "Larger values damp the first updates. With --kappa, LDA learns as its paper printed it, "
+        "which predicts worse.",
+        metavar="X",
+    ),
     Option(
         str,
         HALF_LIFE.name,
