@@ -281,10 +281,12 @@ class OnlineModel(ABC):
         return int(np.count_nonzero(self.topic_shares() > IN_USE))
 
     def topic_weights(self) -> NDArray[np.float64]:
-        """(K,) how many words each topic is based on: the sum of its Dirichlet parameters.
+        """(K,) the sum of each topic's Dirichlet parameters: its words in the corpus that the model
+        learns, which may be larger than the documents.
 
-        A row of `topics` times this number is the topic's Dirichlet parameters. For a kind without
-        them: the topic's share of the words of a corpus of 100 words per document.
+        A row of `topics` times this number is the topic's Dirichlet parameters as they are read.
+        For a kind without them: the topic's share of the words of a corpus of 100 words per
+        document.
         """
         return self.topic_shares() * WORDS_A_DOCUMENT * self.n_documents
 
