@@ -17,7 +17,7 @@ The E-step is in `hdp_e_step.py`, its loops in `hdp_kernels.py`. `infer` uses `s
 lambda is in `lambda_.py`.
 
 **Where the default departs from the papers** (`warm_start=True`; formulas and measurements:
-decision 0026): one pass of figure 9 as printed ends with a dozen broad topics. So (1) the topics
+decision 0026): one pass of figure 9 as printed ends with some six broad topics. So (1) the topics
 start from documents, not at random; (2) the sticks start uniform and heavy; (3) a document's tables
 start from its own topics (`hdp_kernels`); (4) topics that are ahead are held back during the first
 part of the stream (`schedules.Balance`); (5) a minibatch smaller than `whole_step` makes a smaller
