@@ -57,12 +57,17 @@ class SessionMetric(Metric):
     measure: Callable[[Evaluation], float | None] = lambda evaluation: None
 
 
-def _npmi(evaluation: Evaluation) -> float:
+def _npmi(evaluation: Evaluation) -> float | None:
     from wikitopics.model.coherence import npmi_of_words
+    from wikitopics.model.online import IN_USE
     from wikitopics.session.records import COHERENT_WORDS
 
-    word_ids, _ = evaluation.model.top_words(COHERENT_WORDS)
-    return float(npmi_of_words(word_ids, evaluation.reference).mean())
+    model = evaluation.model
+    in_use = model.topic_shares() > IN_USE
+    if not in_use.any():
+        return None
+    word_ids, _ = model.top_words(COHERENT_WORDS)
+    return float(npmi_of_words(word_ids[in_use], evaluation.reference).mean())
 
 
 def _drift(evaluation: Evaluation) -> float | None:
@@ -107,7 +112,7 @@ OF_TOPICS = (
     SessionMetric(
         "npmi",
         "Coherence (NPMI)",
-        "how strongly topics' leading words occur together where they were learnt",
+        "how strongly the leading words of topics in use occur together where they were learnt",
         better="higher",
         brief="Coherence",
         measure=_npmi,

@@ -54,7 +54,7 @@ class ComparedModel:
     standard_error: float | None
     """Of the difference, over the articles scored; None for fewer than two."""
     npmi: float | None
-    """The mean coherence of its topics, in articles that its session has learnt."""
+    """The mean coherence of its topics in use, in articles that its session has learnt."""
     distinct: float | None
     """As `distinct_words`."""
     found: float | None

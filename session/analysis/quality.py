@@ -2,6 +2,7 @@
 others, and which come back."""
 
 from collections.abc import Iterable
+from itertools import compress
 from statistics import fmean
 
 import numpy as np
@@ -37,7 +38,7 @@ def metrics_of(reader: SessionReader) -> tuple[Metric, ...]:
 
 def coherences(reader: SessionReader, model: str) -> list[float | None]:
     """NPMI of each topic's leading words over the articles that `counted_together` gives, or None
-    if there are none; the metric that the trainer measures is the mean over all topics.
+    if there are none; the metric that the trainer measures is the mean over the topics in use.
 
     As of the newest snapshot; empty before the first.
     """
@@ -51,8 +52,12 @@ def coherences(reader: SessionReader, model: str) -> list[float | None]:
 
 
 def mean_coherence(reader: SessionReader, model: str) -> float | None:
-    """The mean of `coherences`, as the metric `npmi`; None if there are none."""
-    return _mean(coherences(reader, model))
+    """The mean of `coherences` over the topics in use, as the metric `npmi`; None if there are
+    none."""
+    newest = reader.newest_words(model)
+    if newest is None:
+        return None
+    return _mean(compress(coherences(reader, model), newest.shares > IN_USE))
 
 
 def distinct_words(newest: TopWords | None) -> float | None:

@@ -66,9 +66,9 @@ def compare(sessions: tuple[str, ...], more: tuple[str, ...], as_json: bool) -> 
 
     The difference is that of the log-likelihood per word from the best one's. Its standard error
     is over articles: a difference of less than twice the error may be chance. For the models of
-    one session, npmi is the mean coherence of the topics, distinct the share of distinct words
-    among the ten most probable ones of all topics in use, and found the part of the replicas that
-    have a topic in use, on average. Models of one kind are in the order of their number of topics;
+    one session, npmi is the mean coherence of the topics in use, distinct the share of distinct
+    words among their ten most probable ones, and found the part of the replicas that have such a
+    topic, on average. Models of one kind are in the order of their number of topics;
     if that differs, their log-likelihoods are drawn as a curve.
 
     Articles of a wiki are identified by page id, documents of a file by number. Two wikis have no

@@ -3,11 +3,13 @@ drawn."""
 
 import asyncio
 
+import numpy as np
 import pytest
 
-from wikitopics.model import KindError, check_model, kinds
+from wikitopics.model import KindError, Minibatch, OnlineLDA, check_model, kinds
+from wikitopics.model.coherence import Occurrences
 from wikitopics.session.analysis.quality import metrics_of
-from wikitopics.session.metrics import METRICS, OF_STREAM, OF_TOPICS, SCORES
+from wikitopics.session.metrics import METRICS, OF_STREAM, OF_TOPICS, SCORES, Evaluation
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.curves import drawing, title
 from wikitopics.tui.follow import Follower
@@ -95,3 +97,17 @@ def test_a_kind_declares_what_it_measures(unigrams, install):
     install(source, "wikitopics.models", surprised="surprised_models:Kind")
     with pytest.raises(AssertionError, match="to declare 'surprise'"):
         check_model(kinds.load("surprised"))
+
+
+def test_coherence_is_the_mean_of_the_topics_in_use():
+    (npmi,) = (metric for metric in OF_TOPICS if metric.name == "npmi")
+    topics = np.kron(np.eye(2), np.full(10, 0.1))  # of ten words each
+    first_words = np.arange(10)
+    together = Minibatch([0, 10, 11], [*first_words, 10], np.ones(11))
+
+    def coherence(*weights):
+        model = OnlineLDA.with_topics(topics, np.array(weights), np.ones(2))
+        return npmi.measure(Evaluation(model, Occurrences(together), log_likelihood=-7.0))
+
+    assert coherence(1e6, 1e6) == pytest.approx(0)
+    assert coherence(1e6, 1.0) == pytest.approx(1), "the other topic has no words"
