@@ -98,7 +98,9 @@ def test_topics_metrics_and_history_are_those_of_the_commands(session, cli):
             assert list(topic.titles) == one["titles"] == [article.title for article in first]
         last = [one for one in session.metrics(model) if one.metric == "npmi"][-1]
         assert last.articles == session.history(0, model)[-1].articles
-        assert np.mean([topic.npmi for topic in topics if topic.in_use]) == pytest.approx(last.value)
+        assert np.mean([topic.npmi for topic in topics if topic.in_use]) == pytest.approx(
+            last.value
+        )
     first = session.topics()[0]
     words = " ".join(first.shown)
     assert len(first.shown) == 10

@@ -111,9 +111,9 @@ class StoredSession(TopicMethods, DocumentMethods, PlotMethods):
 
         The index is the model's name. The columns are `topics`, their number; `log_likelihood`, in
         nats per word; `standard_error`, of its difference from the best one, over articles: less
-        than twice that may be chance; `npmi`, the mean coherence of the topics; `distinct`, the
-        share of distinct words among the ten most probable ones of all topics in use; and `found`,
-        the part of the replicas that have a topic in use, on average (NaN without replicas).
+        than twice that may be chance; `npmi`, the mean coherence of the topics in use; `distinct`,
+        the share of distinct words among their ten most probable ones; and `found`, the part of
+        the replicas that have such a topic, on average (NaN without replicas).
 
         Models are loaded, and score the articles again. Raises `SessionError` if no articles are
         held out.
