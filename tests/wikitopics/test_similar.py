@@ -89,7 +89,7 @@ def test_articles_like_a_text(cli, titled, corpus, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     Path("subject 3 ").mkdir()
     (tmp_path / "subject 3 " / " 203").write_text(" ".join(corpus.words[12:24]))
-    found = cli.json("similar", "subject 3 / 203", "--limit", 5)
+    found = cli.json("similar", "subject", "3", "/", "203", "--limit", 5)
     assert subjects(one["title"] for one in found) == {"1"}, (
         "a file goes before a title in other capitals"
     )

@@ -444,11 +444,13 @@ def _put_documents(found: "Found") -> None:
 
 
 @click.command(cls=Command)
-@click.argument("what", metavar="TITLE|FILE")
+@click.argument("words", metavar="TITLE…|FILE", nargs=-1, required=True)
 @options.limit_option
 @options.of_model
 @options.json_option
-def similar(what: str, limit: int, model: str | None, session: str, as_json: bool) -> None:
+def similar(
+    words: tuple[str, ...], limit: int, model: str | None, session: str, as_json: bool
+) -> None:
     """List the articles most like another one, or like any text.
 
     Give an article by its title, or a text by its file ('-' for standard input).
@@ -463,12 +465,13 @@ def similar(what: str, limit: int, model: str | None, session: str, as_json: boo
     documents all get new ones when training ends.
 
     Examples:
-      wikitopics similar Cello
+      wikitopics similar Dark energy
       wikitopics similar essay.txt --limit 50 --json
       pbpaste | wikitopics similar -
     """
     from wikitopics.session.analysis.similar import Recorded, not_found
 
+    what = " ".join(words)
     with options.reading(session) as reader:
         name = reader.model_named(model)
         with ProgressLine() as progress:
