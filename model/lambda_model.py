@@ -205,7 +205,12 @@ class LambdaModel(OnlineModel):
         """
         from wikitopics.model.scvb0_e_step import ThetaPasses, inferred
 
-        passes = ThetaPasses(self.document_prior(), self.recipe.inference_passes, self._theta_steps)
+        passes = ThetaPasses(
+            self.document_prior(),
+            self.recipe.inference_passes,
+            self._theta_steps,
+            sums=self.warm_start,
+        )
         theta = inferred(batch, self._topics, self._apart, passes, self._workers)
         largest_share = self._largest_share
         if largest_share:

@@ -369,7 +369,6 @@ class SCVB0Start(WarmStart):
     horizon_slope: float = 0.6
     random_share: float = bounded(0, LARGEST, 0.08)
     learning_from: float = 0.05
-    inference_passes: int = 3
     learning_documents: int = 256
     learning_topics: int = 4
 
@@ -470,6 +469,7 @@ SCVB0_PAPER = SCVB0Start(
     random_share=1.0,
     rotated_documents=0.0,
     annealing_documents=0.0,
+    inference_passes=3,
     reread_horizon=0.0,
     reread_passes=0,
     reread_decorrelation=1.0,

@@ -56,11 +56,14 @@ class Passes(NamedTuple):
     alpha: (K') Dirichlet parameter of the proportions
     keep: (T,) 1 - rho_theta at a document's step t = 1, 2 …
     n: the number of passes
+    sums: whether theta is alpha and the sum of m gamma over the last pass, without statistics;
+        otherwise it is N
     """
 
     alpha: Floats
     keep: Floats
     n: int
+    sums: bool
 
 
 class PackedRows(NamedTuple):
@@ -92,22 +95,24 @@ def documents(
     over the topics according to the prior. Its steps are numbered through all passes.
     """
     indptr, local, counts = batch
-    alpha, keep, n_passes = passes
+    alpha, keep, n_passes, sums = passes
     K = alpha.size
     kind = alpha.dtype.type
     collect = statistics.shape[0] > 0
     one = kind(1)
-    scratch = np.empty(K + 2 * GUARD, alpha.dtype)
+    scratch = np.empty(2 * K + 3 * GUARD, alpha.dtype)
     N = scratch[GUARD : GUARD + K]
+    expected = scratch[2 * GUARD + K : 2 * GUARD + 2 * K]
     total_alpha = alpha.sum()
     for d in range(start, stop):
         length = length_of(indptr[d], indptr[d + 1], counts, alpha)
         spread = one + length / total_alpha
         for k in range(K):
             N[k] = alpha[k] * spread
+            expected[k] = alpha[k]
         t = 0
         for p in range(n_passes):
-            last = collect and p == n_passes - 1
+            last = p == n_passes - 1
             for i in range(indptr[d], indptr[d + 1]):
                 u = local[i]
                 total = kind(0)
@@ -118,18 +123,24 @@ def documents(
                 back = one - stay
                 move = back * length / total
                 # gamma is [F13] eq. 5, not yet normalised; N follows eq. 9, on N_theta + alpha.
-                if last:
+                if last and collect:
                     share = parts[d] * kind(counts[i]) / total
                     for k in range(K):
                         gamma = rows[u, k] * N[k]
                         statistics[u, k] += share * gamma
+                        N[k] = stay * N[k] + (back * alpha[k] + move * gamma)
+                elif last and sums:
+                    share = kind(counts[i]) / total
+                    for k in range(K):
+                        gamma = rows[u, k] * N[k]
+                        expected[k] += share * gamma
                         N[k] = stay * N[k] + (back * alpha[k] + move * gamma)
                 else:
                     for k in range(K):
                         gamma = rows[u, k] * N[k]
                         N[k] = stay * N[k] + (back * alpha[k] + move * gamma)
         for k in range(K):
-            theta[d, k] = N[k]
+            theta[d, k] = expected[k] if sums else N[k]
 
 
 _HALF = np.uint32(16)
@@ -202,7 +213,7 @@ def paired_documents(
     """
     indptr, local, counts = batch
     bits, of_prior = rows
-    alpha, keep, n_passes = passes
+    alpha, keep, n_passes, _ = passes
     kind = alpha.dtype.type
     H = alpha.size // 2  # surely not negative, unlike a shape: else loops over H + k are slow
     one = kind(1)
@@ -306,7 +317,7 @@ def active_documents(
     others: the number of active topics, and so the place of all others, after them, as one topic
     """
     indptr, local, counts = batch
-    alpha, keep, n_passes = passes
+    alpha, keep, n_passes, sums = passes
     K = alpha.size
     kind = alpha.dtype.type
     longest = longest_of(start, stop, indptr)
@@ -345,7 +356,7 @@ def active_documents(
             )
         ends[1] = words.size
         own = Entries(ends, lines, n_dw)
-        few = Passes(prior, keep, n_passes)
+        few = Passes(prior, keep, n_passes, sums)
         documents(ends[0], ends[0] + 1, own, block, few, N, whole, nothing)
         for k in range(K):
             theta[d, k] = N[0, others] / rest * alpha[k]
@@ -448,11 +459,15 @@ class ThetaPasses(NamedTuple):
 
     alpha: (K,) the prior of the proportions
     steps: the step sizes
+    sums: whether the proportions are those of all words in the last pass, as `infer` has them
+        (decision 0062). Otherwise they are N_theta's, as in [F13], in which the last words of a
+        long document count most
     """
 
     alpha: Vector
     n: int
     steps: StepSizes = THETA_STEPS
+    sums: bool = False
 
 
 def word_rows(topics: Lambda, words: Words, balance: Vector, workers: Threads) -> Floats:
@@ -517,13 +532,14 @@ def _run_passes(
     parts: Floats | None = None,
     packs: bool = False,
 ) -> Floats:
-    """N_theta + alpha after the passes, (D, K), in blocks of `size` documents.
+    """N_theta + alpha after the passes, or what stands for it, (D, K), in blocks of `size`
+    documents.
 
     blocks: (blocks, U, K') to which the sums of m gamma over the last pass are written; (1, 0, K'):
     nowhere. In that case, of many topics only the active ones are treated separately
     packs: whether to pack the rows, to the width of the blocks
     """
-    alpha, n, steps = passes
+    alpha, n, steps, sums = passes
     D = words.batch.D
     K = len(alpha)
     _, U, K_padded = blocks.shape
@@ -533,7 +549,7 @@ def _run_passes(
     padded_alpha = np.zeros(K_padded, dtype)
     padded_alpha[:K] = alpha
     theta = np.empty((D, K_padded), dtype)
-    passes_padded = Passes(padded_alpha, keep, n)
+    passes_padded = Passes(padded_alpha, keep, n, sums)
     if U == 0 and K >= MANY_TOPICS:
         flat = np.cbrt(padded_alpha)
         expected = np.empty((2, len(rows)), dtype)
