@@ -6,6 +6,7 @@ area of each cell, or `SEA`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -167,14 +168,15 @@ def labels(
 
     A box lies where most of it is on the island, then as near as possible to the cell that is
     farthest from the coast; its middle is always on the island. An island for which there is no
-    such place has no label.
+    such place has no label, nor has one whose label would be nearer to another with the same name
+    than that name is wide.
 
     boxes: the height and width of each area's name, with the space that it keeps free; areas
     without a box have no label. taken: cells that labels leave free
     """
     occupied = np.zeros(land.shape, np.bool_) if taken is None else taken.copy()
     masks = dict(_with_masks(land, cells, areas))
-    placed = []
+    placed: list[Label] = []
     for island in named_islands(masks):
         if island.area not in boxes:
             continue
@@ -183,6 +185,12 @@ def labels(
             continue
         row, column = corner
         height, width = boxes[island.area]
+        same_name = (label for label in placed if label.area == island.area)
+        if any(
+            math.hypot(aspect * (label.row - row), label.column - column) < width
+            for label in same_name
+        ):
+            continue
         occupied[row : row + height, column : column + width] = True
         placed.append(Label(island.area, island, row, column))
     return placed

@@ -49,6 +49,13 @@ def test_islands_of_more_than_three_topics_carry_the_name_too():
     assert len(labels(two_areas(), cells, np.zeros(4, int), {0: (1, 5)})) == 2
 
 
+def test_a_name_does_not_stand_beside_itself():
+    cells = np.array([[15, 3], [15, 5], [15, 7], [15, 9]])
+    areas = np.zeros(4, int)
+    assert len(labels(two_areas(), cells, areas, {0: (1, 10)})) == 2  # ten rows apart
+    assert len(labels(two_areas(), cells, areas, {0: (1, 14)})) == 1
+
+
 def test_labels_never_overlap():
     random = np.random.default_rng(4)
     places = random.random((400, 2))
