@@ -319,8 +319,7 @@ def _so_far(session: SessionView) -> list[Line]:
 def _by_then(session: SessionView) -> list[Line]:
     """What is known of the flow at the moment of a replay."""
     assert session.as_of is not None
-    of_all = f" of {session.some(session.status.articles)} learnt"
-    facts: list[Line] = [[(count(session.as_of), "strong"), (of_all, "muted")]]
+    facts: list[Line] = [[(session.some(session.as_of), "strong"), (" learnt", "muted")]]
     course = session.course()
     if course is not None:
         seconds = float(np.interp(session.as_of, course.articles, course.seconds))

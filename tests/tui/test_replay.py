@@ -76,7 +76,7 @@ async def test_log_and_flow_are_those_of_then(shown, live):
         await pilot.press("r", "space", *["left"] * 20, *["right"] * 5)
         seen = await seeing.until(pilot, "REPLAY  512 of 12,480 articles")
         assert "wait" not in seen
-        assert "512 of 12,480 articles learnt" in seen
+        assert " 512 articles learnt" in seen  # of how many, the first line says alone
         assert "of running time" in seen
         seen = await seeing.press(pilot, "5", shows="Log · ")
         assert "training began at article 0" in seen
