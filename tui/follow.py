@@ -277,7 +277,8 @@ class Follower(Readers):
         objects, and nothing that shows them is redrawn.
         """
         models = session.models
-        recent = tuple(reader.recent_articles())
+        # Skipped ones are recorded while others wait to be learnt, and would fill the lists.
+        recent = tuple(reader.recent_articles(up_to=reader.newest_counted()))
         session = replace(session, recent=recent, leading=_leading(reader, models, recent))
         if measured != self._measured:
             curves = _curves(reader, models, learnt.metrics)

@@ -206,6 +206,16 @@ class ArticleReader(SnippetReader):
             return self._articles("ORDER BY seq DESC LIMIT ?", [limit])
         return self._articles("WHERE seq <= ? ORDER BY seq DESC LIMIT ?", [up_to, limit])
 
+    def newest_counted(self) -> int | None:
+        """The `seq` of the newest article that was not skipped; None if there is none."""
+        skipped = ROLES.index("skipped")
+        clause = f"SELECT seq FROM articles WHERE role <> {skipped} ORDER BY seq DESC LIMIT 1"
+        rows = self._rows(clause, [])
+        if not rows:
+            return None
+        seq: int = rows[0][0]
+        return seq
+
     def trained_as(self, number: int) -> int | None:
         """The `seq` of the article that was trained as the ``number``-th; None if not all are
         kept."""

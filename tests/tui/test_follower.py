@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.session.rows import documents, largest, settings
+from tests.session.rows import documents, largest, settings, sql
 from tests.tui import canned, seeing
 from wikitopics.session.analysis.areas import topic_tree
 from wikitopics.session.errors import NoSession, SessionError
@@ -59,6 +59,15 @@ def commit(path, changes):
     store = SessionWriter(path)
     store.commit(store.progress(), changes, 0)
     store.close()
+
+
+async def test_skipped_articles_wait_for_those_read_before_them(path, feed):
+    """A trainer records the skipped ones of a block long before it has learnt the others."""
+    newest = sql(path, "SELECT max(seq) FROM articles WHERE role <> 2")[0][0]
+    for seq in range(newest + 30, newest + 90):
+        sql(path, "INSERT INTO articles (seq, title, words, role) VALUES (?, 'A', 0, 2)", seq)
+    session = await feed.read_session(METRICS)
+    assert session.recent[0].seq == newest
 
 
 async def test_what_is_committed_without_an_article_is_seen(path, feed):
