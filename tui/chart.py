@@ -104,7 +104,7 @@ class PlainChart(Lines):
         before_half = np.flatnonzero(x <= HALF * x[-1])
         if not before_half.size:
             return now, [(text, ink)]
-        half = before_half[-1]
+        half = before_half[np.abs(x[before_half] - x[-1] / 2).argmin()]
         change = self._change(float(y[half]), now, float(x[half]))
         room = self.size.width * 2 // 5 - cell_len(text)
         while change and sum(len(part) for part, _ in change) > room:

@@ -87,10 +87,10 @@ async def test_end_labels(shown, live):
     async with shown(live, size=(120, 40), words="lda 1,3") as (app, pilot):
         chart = app.screen.query_one(Chart)
 
-        def draw(**lines):
+        def draw(at=X, **lines):
             chart.draw(
                 Drawing(
-                    series=tuple(Series(name, X, np.array(y)) for name, y in lines.items()),
+                    series=tuple(Series(name, at, np.array(y)) for name, y in lines.items()),
                     value=measured,
                     change=partial(difference, whole=False),
                     better="lower",
@@ -117,6 +117,9 @@ async def test_end_labels(shown, live):
         draw(a=[650.0, 600.0, 630.0])
         chart.reset()
         assert "best 600 · ·" in await seeing.until(pilot, "a 630 +5.0% worse since 1,000")
+        # The change is since the measurement that is nearest to half of the articles.
+        draw(at=np.array([510.0, 590.0, 1_000.0]), a=[1_260.0, 900.0, 630.0])
+        await seeing.until(pilot, "a 630 -50.0% since 510")
 
 
 def test_a_change_that_rounds_to_nothing_is_none():
