@@ -327,6 +327,7 @@ def test_the_rates_of_an_hour_are_means_before_a_band(tmp_path):
             allowed_per_minute=200,
             batch_pages=50,
             crawl_rate=140.0,
+            train_rate=120.0,
         )
         status = replace(session.status, activity=activity)
         noise = np.random.default_rng(0).uniform(0, 280, 1_500)
@@ -342,6 +343,9 @@ def test_the_rates_of_an_hour_are_means_before_a_band(tmp_path):
         "allowed",
     )
     assert len(crawl.x) == len(learnt.x) <= 60
+    assert (crawl.x[-1], crawl.y[-1]) == (band.x[-1], band.y[-1]), (
+        "the present rate, as in the flow"
+    )
     known = crawl.y[np.isfinite(crawl.y)]
     assert (known > 90).all()
     assert (known < 200).all()

@@ -10,7 +10,7 @@ from textual.containers import Container, Vertical
 from textual.widget import Widget
 
 from wikitopics.session.escapes import visible
-from wikitopics.session.records import Event, Status
+from wikitopics.session.records import Event, Flow, Status
 from wikitopics.session.sources import kind_named
 from wikitopics.session.wording import age, skips_told
 from wikitopics.tui.axes import Floats, ago
@@ -117,8 +117,8 @@ def rates(session: SessionView) -> Drawing:
     alive = session.status.lively and session.at - newest < GAP
     if alive:
         newest = max(newest, session.at)
-        present_rate = session.status.activity.crawl_rate
-        flows.append(replace(flows[-1], at=newest, crawl_rate=present_rate))
+        now = session.status.activity
+        flows.append(Flow(newest, now.crawl_rate, now.train_rate, now.queue))
     # The moment at which x is 0: now, or else midnight, so that round values on the axis are round
     # on the clock.
     zero = newest if alive else _midnight_before(newest)
@@ -162,8 +162,8 @@ def _midnight_before(moment: float) -> float:
 
 
 def _course(x: Floats, rates: Floats) -> tuple[Floats, Floats]:
-    """The mean of a rate in each of equal parts of the time, at the middle of the part; the
-    measurements themselves if they are few."""
+    """The mean of a rate in each of equal parts of the time, at the middle of the part, and the
+    last measurement; the measurements themselves if they are few."""
     parts = min(len(x) // MEASURED_IN_PART, MOST_PARTS)
     if parts < FEWEST_PARTS:
         return x, rates
@@ -175,7 +175,7 @@ def _course(x: Floats, rates: Floats) -> tuple[Floats, Floats]:
     means = np.full(parts, np.nan)
     np.divide(total, known_in_part, out=means, where=known_in_part > 0)
     middles = (edges[1:] + edges[:-1]) / 2
-    return middles, means
+    return np.append(middles, x[-1]), np.append(means, rates[-1])
 
 
 def allowed_rate(status: Status) -> float:
