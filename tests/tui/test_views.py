@@ -10,6 +10,7 @@ from tests.tui import canned, seeing
 from wikitopics.session.storage.heartbeats import HeartbeatWriter
 from wikitopics.tui.questions import Question
 from wikitopics.tui.topic_list import TopicList
+from wikitopics.tui.views import articles
 from wikitopics.tui.views.log import EventList
 from wikitopics.tui.views.topics import Evolution
 
@@ -80,6 +81,14 @@ async def test_articles_are_found_by_title_and_by_topic(shown, live):
         await seeing.press(pilot, "slash", *"#12", "enter", shows="Articles most about #12 ")
         await seeing.press(pilot, "slash", "escape", shows="Articles read, newest first")
         await seeing.press(pilot, "slash", *"#70000", shows="0 articles with “#70000” in the title")
+
+
+async def test_a_search_that_finds_too_many_says_so(shown, live, monkeypatch):
+    monkeypatch.setattr(articles, "FOUND", 3)
+    async with shown(live, size=(120, 30)) as (_, pilot):
+        await seeing.press(pilot, "3", shows="Articles read, newest first")
+        await pilot.press("slash", *"things")
+        await seeing.until(pilot, "the newest 3 articles with “things” in the title")
 
 
 async def test_a_click_on_a_topic_opens_it(shown, live):

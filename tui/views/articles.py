@@ -461,10 +461,11 @@ class Articles(View):
             title = f"{session.noun.capitalize()} most about {session.topic_label(model, topic)}"
         elif sought:
             rows = await self.ask(lambda reader: reader.find_articles(sought, FOUND), aside=True)
+            which = "the newest " if len(rows) == FOUND else ""
             rows = [row for row in rows if session.seen_by_now(row)]
             rows.sort(key=lambda row: nearness(sought, row.title))
             found = plural(len(rows), singular(session.noun))
-            title = f"{found} with “{visible(sought)}” in the title"
+            title = f"{which}{found} with “{visible(sought)}” in the title"
             await self._show(rows, title, session, model, empty="looking for its words …")
             rows, spans, by_words = await self._with_words(rows, session, model)
             if by_words:
