@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -150,16 +150,23 @@ def called_so(names: Iterable[str], usual: Sequence[str]) -> str | None:
 
 def values_of(batch: Any, column: Column) -> Any:
     """The values of a column in a record batch, where it may be inside others."""
+    found = next(_called(batch.to_struct_array(), column.path.split(".")), None)
+    if found is None:
+        raise ValueError(f"no column {column.path!r}")
+    return found
+
+
+def _called(values: Any, names: Sequence[str]) -> Iterator[Any]:
+    """The columns inside these values whose paths have these names. A dot may also be a part of a
+    name, so several of them may be one name."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
-    # A dot may also be a part of a name, so the longest name that is there is taken.
-    names = column.path.split(".")
-    for length in range(len(names), 0, -1):
-        places = batch.schema.get_all_field_indices(".".join(names[:length]))
-        if not places:
-            continue
-        values = batch.column(places[0])
-        for inner in names[length:]:
-            values = pc.struct_field(values, [inner])
-        return values
-    raise ValueError(f"no column {column.path!r}")
+    is_leaf = not pa.types.is_struct(values.type)
+    if is_leaf and not names:
+        yield values
+    if is_leaf:
+        return
+    for length in range(1, len(names) + 1):
+        for place in values.type.get_all_field_indices(".".join(names[:length])):
+            yield from _called(pc.struct_field(values, [place]), names[length:])

@@ -103,6 +103,13 @@ def test_columns_may_be_inside_others(tmp_path):
     assert [page.id for page in pages(path, id="a.n")[0]] == ["1", "", "3", "4"]
 
 
+@pytest.mark.parametrize("name", [".", "text.", ".text", "b.c", "", "..c"])
+def test_names_inside_others_may_have_dots(tmp_path, name):
+    inner = pa.array([{name: "one", "n": "x"}, None, {name: "three", "n": "y"}])
+    path = write(tmp_path / "a.parquet", pa.table({"a": inner}))
+    assert texts(path, text=f"a.{name}", id="a.n") == ["one", "three"]
+
+
 @pytest.mark.parametrize(
     ("columns", "names", "message"),
     [
