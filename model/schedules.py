@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from wikitopics.model.minibatch import Indices, Minibatch, Vector
-from wikitopics.model.options import LARGEST
+from wikitopics.model.options import LARGEST, LARGEST_PRIOR
 from wikitopics.model.states import MOST_ITERATIONS, TINY, bounded
 
 if TYPE_CHECKING:
@@ -74,12 +74,12 @@ def raised(eta: float, n_documents: float, full_size: float) -> float:
 
     In a corpus of fewer documents than `full_size`, eta grows in proportion, so that it weighs the
     same against the corpus's words however much these are magnified. It grows further where
-    documents are few (`FEW_DOCUMENTS`).
+    documents are few (`FEW_DOCUMENTS`), but not above what a state may hold.
     """
     if not full_size:
         return eta
     magnified = max(1.0, full_size / n_documents)
-    return eta * magnified * (1 + FEW_DOCUMENTS / n_documents)
+    return min(eta * magnified * (1 + FEW_DOCUMENTS / n_documents), LARGEST_PRIOR)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -124,6 +124,14 @@ def test_a_first_step_of_1_on_documents_without_words_leaves_a_state(kind):
     assert again.topic_shares().sum() == pytest.approx(1)
 
 
+def test_the_largest_eta_leaves_a_state(kind):
+    """In a small corpus eta weighs more than was asked for."""
+    model = kinds.load(kind).create(3, 40, 5, {"eta": 1e9})
+    model.learn(Minibatch([0, 2, 3], [1, 2, 3], [5, 1, 9]))
+    again = kinds.load(kind).from_state(model.state())
+    assert np.isfinite(again.learn(Minibatch([0, 1], [4], [2]))).all()
+
+
 @pytest.mark.parametrize(("kind", "version"), [("lda", 3), ("scvb0", 2), ("hdp", 5)])
 def test_a_state_of_before_the_first_release_is_refused_and_a_newer_one_is_said_to_be_one(
     kind, version
