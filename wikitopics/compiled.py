@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -64,6 +65,28 @@ def nothing_kept() -> bool:
 
 
 @cache
+def _kept() -> Any:
+    """numba's cache of a kernel's compiled code, without which the kernel is compiled again: files
+    that a full disk or a power cut has damaged are replaced."""
+    from numba.core.caching import FunctionCache
+
+    class Kept(FunctionCache):
+        def load_overload(self, sig: Any, target_context: Any) -> Any:
+            try:
+                return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+            except Exception:  # noqa: BLE001 (whatever a damaged file makes pickle raise)
+                with suppress(OSError):
+                    self.flush()  # type: ignore[no-untyped-call]
+                return None
+
+        def save_overload(self, sig: Any, data: Any) -> None:
+            with suppress(Exception):  # a full disk, or damaged files that cannot be replaced
+                super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+
+    return Kept
+
+
+@cache
 def _numba() -> Any:
     """numba, which from now on reports when it compiles."""
     import numba
@@ -108,7 +131,9 @@ def _compiled(function: F, **inlining: Any) -> F:
         before = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = folder or ""
         try:
-            compiled = numba.njit(cache=bool(folder), **SETTINGS, **inlining)(function)
+            compiled = numba.njit(**SETTINGS, **inlining)(function)
+            if folder and compiled is not function:
+                compiled._cache = _kept()(function)
         finally:
             numba.config.CACHE_DIR = before
     return cast(F, compiled)

@@ -148,3 +148,26 @@ def test_the_one_topic_of_a_document_is_the_oracles(dtype, tolerance):
     expected /= expected.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(R, expected, rtol=tolerance)
     np.testing.assert_allclose(sums, counts.T @ expected, rtol=tolerance)
+
+
+@needs_jit
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+def test_kernels_whose_files_are_damaged_are_compiled_again(tmp_path, ending):
+    code = "from wikitopics.model.kernels import digamma; print(digamma(1.0) < 0)"
+    for data in (b"", b"damaged"):
+        assert python(code, NUMBA_CACHE_DIR=str(tmp_path)) == "True\n"
+        (file,) = tmp_path.rglob(f"*.digamma-*.{ending}")
+        file.write_bytes(data)
+    assert python(code, NUMBA_CACHE_DIR=str(tmp_path)) == "True\n"
+    assert file.read_bytes() != b"damaged"
+
+
+@needs_jit
+def test_kernels_that_cannot_be_kept_are_used(tmp_path):
+    code = (
+        "from numba.core.caching import IndexDataCacheFile\n"
+        "def full(*_): raise OSError(28, 'No space left on device')\n"
+        "IndexDataCacheFile._save_data = full\n"
+        "from wikitopics.model.kernels import digamma; print(digamma(1.0) < 0)"
+    )
+    assert python(code, NUMBA_CACHE_DIR=str(tmp_path)) == "True\n"
