@@ -143,8 +143,9 @@ def redirected(reply: Reply, judge_other_host: JudgeRedirect) -> URL | None:
         target.host  # noqa: B018 (raises if it is not valid IDNA)
     except ValueError:
         raise TransientError(f"{url.host} redirects to an invalid address") from None
-    becomes_insecure = url.scheme == "https" and target.scheme == "http"
-    if target.scheme not in ("http", "https") or becomes_insecure:
+    if target.scheme not in ("http", "https"):
+        raise TransientError(f"{url.host} redirects to something else than http or https")
+    if url.scheme == "https" and target.scheme == "http":
         raise TransientError(f"{url.host} redirects away from a secure connection")
     if target.user is not None or target.password is not None:
         raise TransientError(

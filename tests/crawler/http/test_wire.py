@@ -51,6 +51,19 @@ def test_a_redirect_that_brings_a_name_or_a_password_is_not_followed(target):
     assert caught.value.lasting
 
 
+@pytest.mark.parametrize(
+    ("url", "target", "where"),
+    [
+        ("http://a.org/x", "file:///etc/passwd", "to something else than http or https"),
+        ("https://a.org/x", "ftp://a.org/x", "to something else than http or https"),
+        ("https://a.org/x", "http://a.org/x", "away from a secure connection"),
+    ],
+)
+def test_a_redirect_to_another_scheme_is_told(url, target, where):
+    with pytest.raises(TransientError, match=f"redirects {where}"):
+        redirected(reply(url, target), lambda *_: None)
+
+
 NOW = 1_800_000_000.0  # Fri, 15 Jan 2027 08:00:00 GMT
 
 
