@@ -322,6 +322,8 @@ def session_errors(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise as_session_error(error, path) from None
+    except UnicodeDecodeError:  # SQLite's message names a damaged table as the file does
+        raise Damaged("text that is not UTF-8") from None
 
 
 def check_session(connection: Connection, path: Path) -> None:

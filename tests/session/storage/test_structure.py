@@ -56,6 +56,8 @@ REFUSED = {
     "an order of another name": "CREATE INDEX mine ON articles (substr(topics, 1, 4))",
     "a unique index": "CREATE UNIQUE INDEX mine ON articles (seq, title)",
     "no utf-8": "UPDATE sqlite_master SET sql = CAST(x'ff' || sql AS TEXT) WHERE name = 'settings'",
+    "a broken table whose name is no utf-8": "UPDATE sqlite_master SET name = CAST(x'9cff' AS TEXT),"
+    " sql = 'CREATE TABLE broken (' WHERE name = 'flow'",
     "a kind of its own": "UPDATE sqlite_master SET type = x'00' WHERE name = 'settings'",
     "a strange name": "CREATE TABLE [\x1b[2J\n] (x)",
 }
