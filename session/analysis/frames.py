@@ -201,15 +201,28 @@ def _rows(
 
     ``labels``: with the ids of articles; None if they have none.
     """
-    import pandas as pd
-
     places = np.arange(len(page_ids))
     if labels is None:
         return page_ids, places, None
     if kind_named(reader.settings().source).own:
-        places = pd.Index(page_ids).get_indexer(labels.page_ids)
+        places = places_of_documents(page_ids, labels.page_ids)
         page_ids = labels.page_ids
     return page_ids, places, _restored(reader, labels.of_pages("id", page_ids))
+
+
+def places_of_documents(
+    recorded: NDArray[np.int64], page_ids: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """(n,) where each of these documents is among the ``recorded``, by page ids; -1 if it is not.
+    Raises `Damaged` if several of those have the same one, as documents of the user's own have
+    not."""
+    import pandas as pd
+
+    index = pd.Index(recorded)
+    if not index.is_unique:
+        raise Damaged("blocks.page_ids has a document twice")
+    places: NDArray[np.int64] = index.get_indexer(page_ids)
+    return places
 
 
 def documents(

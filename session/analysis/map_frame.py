@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from wikitopics.extra import REPORT
 from wikitopics.session.advance import Advance
-from wikitopics.session.analysis.frames import documents_of, titles_of
+from wikitopics.session.analysis.frames import documents_of, places_of_documents, titles_of
 from wikitopics.session.analysis.groups import (
     Column,
     column_of,
@@ -129,7 +129,7 @@ def map_frame(reader: SessionReader, model: str, color: object, advance: Advance
             rows = np.arange(len(of_model))
         else:
             table = documents
-            rows = pd.Index(page_ids).get_indexer(documents["page_id"])
+            rows = places_of_documents(page_ids, documents["page_id"].to_numpy())
     colouring = None
     if column is not None:
         colouring = _colouring(column, page_ids, documents, of_model.noun)

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import wikitopics as wt
+from tests.session.rows import alter
 from tests.wikitopics.in_python.learning import TEXTS, learn
 from wikitopics.extra import NOTEBOOK, REPORT
 from wikitopics.session.analysis.groups import Moments
@@ -381,6 +382,13 @@ def test_without_the_extra_one_line_says_what_to_install(notes, labels, monkeypa
         for method in methods:
             with pytest.raises(ValueError, match=rf"\(\) needs {extra.package}: .*{extra.name}"):
                 method()
+
+
+def test_a_file_that_has_a_document_twice_is_damaged(notes):
+    alter(notes, "UPDATE blocks SET page_ids = zeroblob(length(page_ids))")
+    for ask in (notes.documents, notes.map, lambda: notes.proportions(frame=True)):
+        with pytest.raises(wt.SessionError, match=r"the session is damaged .*twice"):
+            ask()
 
 
 def test_means_of_rows_that_come_in_parts():
