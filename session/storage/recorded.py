@@ -93,9 +93,7 @@ def renew_proportions(
         stop = bisect_left(seqs, first + size)
         if start == stop:
             continue
-        # The new proportions come behind the old ones; then each article's row is chosen.
-        rows = np.arange(size)
-        rows[np.array(seqs[start:stop]) - first] = size + np.arange(stop - start)
+        chosen = np.array(seqs[start:stop]) - first
         for model, (new, K) in enumerate(zip(proportions, topics, strict=True)):
             key = [model, first]
             room = most_bytes(K) * size + SMALL
@@ -103,6 +101,9 @@ def renew_proportions(
             data = stored[0][0] if stored else None
             old = Proportions.from_blocks([(data, size)], K)
             both = Proportions.concatenate([old, new[start:stop]])
+            # The new proportions come behind the old ones; then each article's row is chosen.
+            rows = np.arange(len(old))
+            rows[chosen] = len(old) + np.arange(stop - start)
             renewed = both.take(rows).to_bytes()
             db.execute(f"UPDATE proportions SET data = ? {OF_BLOCK}", [renewed, *key])
             db.execute(f"DELETE FROM places {OF_BLOCK}", key)  # they follow from the proportions

@@ -252,3 +252,11 @@ def test_proportions_of_a_part_of_the_newest_are_replaced(db):
     found = [data for (data,) in db.execute("SELECT data FROM proportions ORDER BY first_seq")]
     expected = [[before[:1], now[1:3]], [now[3:4], before[4:]]]
     assert found == [Proportions.concatenate(parts).to_bytes() for parts in expected]
+
+
+def test_a_block_that_says_it_is_vast_takes_no_memory(db):
+    of_all = Proportions.of(np.full((3, 6), 1 / 6))
+    insert_block(db, documents(3, 1), [of_all], 1)
+    db.execute("UPDATE blocks SET articles = ?", [2**40])
+    with pytest.raises(Damaged, match=r"proportions\.data"):
+        renew_proportions(db, [2], [of_all[:1]], [6])
