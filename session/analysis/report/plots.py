@@ -391,7 +391,8 @@ def draw_over_time(
         how: dict[str, Any] = {"color": colour, "linestyle": dashes, "marker": marker}
         axes.plot(x, shares, linewidth=1.8, markersize=3.5, **how)
         low = np.maximum(shares - band, 0)
-        axes.fill_between(x, low, shares + band, color=colour, alpha=0.15, linewidth=0)
+        high = np.minimum(shares + band, 1)
+        axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
         name = line["name"].iloc[0]
         ends.append(End(name, float(x[-1]), float(shares[-1]), colour, dashes))
     leave_grid(axes)

@@ -258,6 +258,17 @@ def test_lines_over_time_are_the_table_with_bands(notes):
     assert {text.get_text() for text in axes.texts} == {area.name for area in areas}
 
 
+def test_bands_end_at_nothing_and_at_all():
+    table = a_table(["one"], pd.period_range("2020-01", periods=3, freq="M"), "period")
+    table["standard_error"] = 0.6
+    axes = plots.draw_over_time(None, table, {0: COLOURS[0]}, 1, "topics")
+    (band,) = axes.collections
+    (path,) = band.get_paths()
+    heights = path.vertices[:, 1]
+    assert heights.min() == 0
+    assert heights.max() == 1
+
+
 def test_curves_are_the_perplexities_of_all_models(notes):
     axes = notes.plot_curve()
     names = names_of(notes)
