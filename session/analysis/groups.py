@@ -133,10 +133,13 @@ def places_of_values(
     if places is None:
         n_values = len(column.values)
         if n_values != len(all_page_ids):
-            raise ValueError(
+            refused = (
                 f"{argument}: {n_values:,} values for {len(all_page_ids):,} {noun}; give a value "
                 "for each, or a column with their ids as its index"
             )
+            if column.labels is not None and _only_count(column.labels):
+                refused += " (one that only counts 0, 1, 2 is taken for their order)"
+            raise ValueError(refused)
         places = np.arange(n_values)
     if documents is not None:
         # The place -1 is that of a page id that is no document's, as a damaged file may have.
@@ -160,12 +163,17 @@ def _places_of_labels(
         ids = None
     if ids is None or not ids.is_unique or not labels.is_unique:
         return None
-    counts_only = isinstance(labels, pd.RangeIndex) and labels.start == 0 and labels.step == 1
+    counts_only = _only_count(labels)
     if is_string_dtype(ids) and not is_string_dtype(labels):
         labels = labels.map(str)  # ids of files are text
     places: NDArray[np.int64] = labels.get_indexer(ids)
     are_ids = places.min(initial=0) >= 0 if counts_only else places.max(initial=-1) >= 0
     return places if are_ids else None
+
+
+def _only_count(labels: pd.Index) -> bool:
+    """Whether the labels are 0, 1, 2 and so on, as pandas numbers rows."""
+    return isinstance(labels, pd.RangeIndex) and labels.start == 0 and labels.step == 1
 
 
 def _placed(
@@ -295,6 +303,12 @@ def _moments(dates: pd.Series) -> pd.Series:
             f"dates: {reason:.200}; make dates of them first, such as with pd.to_datetime(dates, "
             "format=…, errors='coerce')"
         ) from None
+
+
+def periods_of(dates: pd.Series) -> pd.Series:
+    """The period of each date, of the length that the range of the dates decides."""
+    moments = _moments(dates)
+    return _periods(moments, _freq_of(moments.dropna(), None))
 
 
 def _freq_of(moments: pd.Series, freq: str | None) -> object:

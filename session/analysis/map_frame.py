@@ -4,6 +4,7 @@ Importing this module loads pandas.
 """
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from html import escape
 from itertools import pairwise
@@ -19,6 +20,7 @@ from wikitopics.session.analysis.frames import documents_of, places_of_documents
 from wikitopics.session.analysis.groups import (
     Column,
     column_of,
+    periods_of,
     places_of_values,
     tell_of_those_without,
 )
@@ -155,26 +157,33 @@ def _columns(of_model: MapContents, rows: NDArray[np.int64]) -> dict[str, Any]:
 def _colouring(
     column: Column, page_ids: NDArray[np.int64], documents: pd.DataFrame | None, noun: str
 ) -> Colouring:
-    """The colour of each article by its value; numbers become parts of a scale. The arguments are
-    those of `places_of_values`."""
+    """The colour of each article by its value; numbers and dates become parts of a scale. The
+    arguments are those of `places_of_values`."""
     places = places_of_values("color", column, page_ids, documents, noun)
     values = column.values.reset_index(drop=True).reindex(places)
     n_without = int(values.isna().sum())
     tell_of_those_without("color", n_without, len(values), noun, "are grey")
+    if pd.api.types.is_datetime64_any_dtype(values):
+        values = periods_of(values)
+    if isinstance(values.dtype, pd.PeriodDtype):
+        freq = values.dtype.freq
+        ordinals = values.dropna().astype("int64").reindex(values.index)
+        return _on_a_scale(ordinals, lambda bounds: _named_periods(bounds, freq))
     if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
-        return _on_a_scale(values)
+        return _on_a_scale(values, _told_apart)
     label_of, labels = values.map(str, na_action="ignore").factorize()
     return coloured(labels.tolist(), label_of)
 
 
-def _on_a_scale(values: pd.Series) -> Colouring:
-    """The colour of each number by the part of the scale that it is in."""
+def _on_a_scale(values: pd.Series, named: Callable[[NDArray[np.float64]], list[str]]) -> Colouring:
+    """The colour of each number by the part of the scale that it is in.
+
+    named: the names of numbers, as the scale has them
+    """
     numbers = values.astype("float64").replace([np.inf, -np.inf], np.nan)
     distinct = np.sort(numbers.dropna().unique())
     if len(distinct) <= PARTS:
-        return coloured(
-            _told_apart(distinct), pd.Index(distinct).get_indexer(numbers), is_scale=True
-        )
+        return coloured(named(distinct), pd.Index(distinct).get_indexer(numbers), is_scale=True)
     steps = np.linspace(0, 1, PARTS + 1)
     bounds = np.quantile(numbers.dropna(), steps)
     if len(np.unique(bounds)) <= PARTS:
@@ -183,8 +192,12 @@ def _on_a_scale(values: pd.Series) -> Colouring:
     part_of[numbers.isna().to_numpy()] = -1
     if (distinct == np.round(distinct)).all():
         bounds = np.round(bounds)
-    scale = [f"{low} to {high}" for low, high in pairwise(_told_apart(bounds))]
+    scale = [f"{low} to {high}" for low, high in pairwise(named(bounds))]
     return coloured(scale, part_of, is_scale=True)
+
+
+def _named_periods(ordinals: NDArray[np.float64], freq: object) -> list[str]:
+    return [str(pd.Period(ordinal=int(ordinal), freq=freq)) for ordinal in ordinals.tolist()]
 
 
 def _told_apart(numbers: NDArray[np.float64]) -> list[str]:

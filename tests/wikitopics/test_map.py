@@ -149,7 +149,7 @@ def test_documents_without_a_value_are_grey_and_told(notes, tmp_path):
     assert pages[0] == pages[1]
     with pytest.raises(ValueError, match="color: none of the 119 documents has a value"):
         notes.map(color=labels.where(labels == "never"))
-    with pytest.raises(ValueError, match="color: 50 values for 120 documents"):
+    with pytest.raises(ValueError, match=r"color: 50 values for 120 documents.*0, 1, 2 is"):
         notes.map(color=labels.reset_index(drop=True).head(50))
 
 
@@ -167,6 +167,32 @@ def test_numbers_become_a_scale(notes, tmp_path):
         starts = [key.split()[0] for key in keys]
         assert starts == sorted(starts, key=float)
         assert starts[0] == "0", "as the smallest number is"
+
+
+def test_few_numbers_have_colours_from_both_ends_of_the_scale(notes, tmp_path):
+    notes.map(color=np.arange(len(notes.documents())) % 2).save(tmp_path / "map.html")
+    head, _ = head_and_rest((tmp_path / "map.html").read_text())
+    assert [label["colour"] for label in head["labels"]] == [SCALE[0], SCALE[-1]]
+
+
+def test_dates_become_a_scale(notes, tmp_path):
+    days = pd.Series(pd.date_range("2022-01-31", periods=len(notes.documents()), freq="7D"))
+    missing = days.where(days.index != 5)
+    quarters = ["2022Q1", "2022Q2", "2022Q3", "2022Q4"]
+    for dates, names in (
+        (days, ["2022-01 to 2022-05", "2024-01 to 2024-05"]),
+        (days.dt.tz_localize("Europe/Berlin"), ["2022-01 to 2022-05", "2024-01 to 2024-05"]),
+        (days.dt.to_period("M"), ["2022-01 to 2022-05", "2024-01 to 2024-05"]),
+        (days.where(days < "2023", days[0]).dt.to_period("Q"), quarters),
+    ):
+        notes.map(color=dates.array).save(tmp_path / "map.html")
+        keys = keys_of((tmp_path / "map.html").read_text())
+        assert keys == sorted(keys)
+        assert set(names) <= set(keys), keys
+    with pytest.warns(UserWarning, match="color: 1 of"):
+        places = notes.map(color=missing.array)
+    places.save(tmp_path / "map.html")
+    assert keys_of((tmp_path / "map.html").read_text())[-1] == "none"
 
 
 def test_numbers_that_are_nearly_the_same_are_told_apart(notes, tmp_path):

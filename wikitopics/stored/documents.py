@@ -367,8 +367,8 @@ class DocumentMethods(SessionFile):
 
         ``color``: what to colour by instead of areas: a column such as ``frame["label"]``, whose
         index has the documents' ids (of other articles, their `page_id`), or a value for each
-        document, in order. Numbers become a scale of seven parts. Documents without a value are
-        grey, with a warning that says how many.
+        document, in order. Numbers and dates become a scale of at most seven parts. Documents
+        without a value are grey, with a warning that says how many.
 
         Raises `SessionError` if the session has no map of articles.
         """

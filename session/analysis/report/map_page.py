@@ -374,8 +374,9 @@ def _texts(
 def coloured(
     labels: Sequence[str], label_of: NDArray[np.integer], *, is_scale: bool = False
 ) -> Colouring:
-    """The colours of labels: of the parts of a scale in their order, otherwise the most frequent
-    first. As many labels have one as there are colours; all others are one label.
+    """The colours of labels: of the parts of a scale in their order, from one end of its colours to
+    the other, otherwise the most frequent first. As many labels have one as there are colours; all
+    others are one label.
 
     labels: those of the same frequency keep this order
     label_of: (n,) the index of each article's label; -1 for none
@@ -393,7 +394,8 @@ def coloured(
     colours: Sequence[str] = COLOURS[:-1]
     if is_scale:
         in_order = texts
-        colours = SCALE
+        spread = np.linspace(0, len(SCALE) - 1, len(texts)).round().astype(int)
+        colours = [SCALE[part] for part in spread.tolist()]
     shown = in_order[: len(colours)]
     number_of = {text: number for number, text in enumerate(shown)}
     keys = [{"name": text, "colour": colour} for text, colour in zip(shown, colours, strict=False)]
