@@ -234,6 +234,24 @@ def test_names_in_the_picture_are_whole_apart_and_no_formulas(notes):
         assert sum(box.overlaps(other) for other in boxes) == 1  # with itself
 
 
+@pytest.mark.interop
+def test_letters_that_no_font_has_are_told_in_the_picture_too(notes, recwarn):
+    from wikitopics.session.analysis.report.map_page import coloured
+    from wikitopics.session.analysis.report.map_picture import drawn
+
+    places = notes.map()
+    of_model, *_ = places._drawn
+    colouring = coloured(["clay 𒀀"], np.zeros(len(of_model), np.int64))
+    named = [replace(row, name=f"𒀁 {row.name}") for row in of_model.topics]
+    figure = drawn(replace(of_model, topics=named), colouring)
+    figure.canvas.draw()
+    (axes,) = figure.axes
+    assert axes.get_legend().get_texts()[0].get_text() == "clay ?"
+    assert any(text.get_text().startswith("? ") for text in axes.texts)
+    told = {str(warned.message)[:25] for warned in recwarn}
+    assert told == {"no installed font has '𒀀'", "no installed font has '𒀁'"}
+
+
 @pytest.mark.parametrize(
     ("color", "error", "message"),
     [

@@ -16,7 +16,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from wikitopics.session.analysis.map_contents import MapContents
-from wikitopics.session.analysis.report.fonts import AS_IT_IS, told
+from wikitopics.session.analysis.report.fonts import AS_IT_IS, lettered, told
 from wikitopics.session.analysis.report.map_page import OTHER, Colouring
 from wikitopics.session.storage.places import WHOLE, Places
 
@@ -88,7 +88,7 @@ def _explain(axes: Any, keys: Sequence[Mapping[str, str]]) -> None:
         handles.append(Line2D([], [], marker="o", linestyle="", color=key["colour"], label="key"))
     legend = axes.legend(handles=handles, loc="lower left", frameon=False, fontsize=9)
     for text, key in zip(legend.get_texts(), keys, strict=True):
-        text.set(**AS_IT_IS, text=key["name"], color=INK)
+        text.set(**lettered(key["name"]), color=INK)
 
 
 def _shading(
@@ -126,9 +126,10 @@ def _name(axes: Any, renderer: Any, of_model: MapContents, *, plain: bool) -> No
         taken = np.array([legend.get_window_extent(renderer).extents])
     for name, place, colour, size in names:
         ink = INK if plain or colour == OTHER else _darker(colour)
+        written = lettered(told(name, 60))
         text = axes.text(
             *place,
-            told(name, 60),
+            written.pop("text"),
             ha="center",
             va="center",
             fontsize=size,
@@ -136,7 +137,7 @@ def _name(axes: Any, renderer: Any, of_model: MapContents, *, plain: bool) -> No
             color=ink,
             path_effects=[patheffects.withStroke(linewidth=3, foreground=PAPER, alpha=0.85)],
             zorder=3,
-            **AS_IT_IS,
+            **written,
         )
         box = _moved_inwards(text, axes, renderer)
         left, bottom, right, top = box.tolist()
