@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from wikitopics.model import KindError, Minibatch, OnlineLDA, check_model, kinds
-from wikitopics.model.coherence import Occurrences
+from wikitopics.model.coherence import Cooccurrences
 from wikitopics.session.analysis.quality import metrics_of
 from wikitopics.session.metrics import METRICS, OF_STREAM, OF_TOPICS, SCORES, Evaluation
 from wikitopics.session.storage.reader import SessionReader
@@ -107,7 +107,7 @@ def test_coherence_is_the_mean_of_the_topics_in_use():
 
     def coherence(*weights):
         model = OnlineLDA.with_topics(topics, np.array(weights), np.ones(2))
-        return npmi.measure(Evaluation(model, Occurrences(together), log_likelihood=-7.0))
+        return npmi.measure(Evaluation(model, Cooccurrences(together), log_likelihood=-7.0))
 
     assert coherence(1e6, 1e6) == pytest.approx(0)
     assert coherence(1e6, 1.0) == pytest.approx(1), "the other topic has no words"
