@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from benchmarks.data import CORPORA, Corpus, split
 from benchmarks.harness import Experiment, Figures, Points, table
+from benchmarks.harness import compared as labelled
 from benchmarks.measuring import KINDS, growing, learn_all
 from wikitopics.model import SCVB0, Minibatch, OnlineHDP, OnlineLDA
 from wikitopics.model.completion import CompletionSet
@@ -28,6 +29,9 @@ EXPERIMENT = Experiment("inference", "proportions of N_theta, or of all words in
 JOINED = {"article": 1, "ten": 10, "hundred": 100}
 """How many articles make a text."""
 PASSES = 2
+NUMBERED = 20_000
+"""The articles that are learnt with words numbered in several ways."""
+SEEDS = range(5)
 
 
 class Reader:
@@ -85,23 +89,67 @@ def compared(model: OnlineModel, documents: Minibatch) -> Figures:
     return figures
 
 
-def after_a_pass(kind: str, corpus: Corpus) -> Figures:
-    parts = split(corpus)
-    W = parts.n_words
-    D = parts.train.D
+def learnt(kind: str, K: int, W: int, documents: Minibatch, seed: int = 0) -> OnlineModel:
+    """A model after one pass; the HDP has up to three times as many topics."""
+    D = documents.D
     made: dict[str, OnlineModel] = {
-        "lda": OnlineLDA(100, W, D),
-        "scvb0": SCVB0(100, W, D),
-        "hdp": OnlineHDP(W, D, max_topics=300),
+        "lda": OnlineLDA(K, W, D, seed=seed),
+        "scvb0": SCVB0(K, W, D, seed=seed),
+        "hdp": OnlineHDP(W, D, max_topics=3 * K, seed=seed),
     }
     model = made[kind]
-    learn_all(model, growing(parts.train, model.default_batch_size))
-    return compared(model, parts.report)
+    learn_all(model, growing(documents, model.default_batch_size))
+    return model
+
+
+def after_a_pass(kind: str, corpus: Corpus) -> Figures:
+    parts = split(corpus)
+    return compared(learnt(kind, 100, parts.n_words, parts.train), parts.report)
 
 
 for _kind in KINDS:
     for _corpus in CORPORA:
         EXPERIMENT.add(f"{_kind}_{_corpus}", partial(after_a_pass, _kind, _corpus))
+
+
+def numberings(documents: Minibatch, W: int) -> dict[str, NDArray[np.int32]]:
+    """Ways to number W words: (W,) the number of each in the order of the alphabet."""
+    frequency = np.bincount(documents.word_ids, minlength=W)
+    most_frequent_first = np.empty(W, np.int32)
+    most_frequent_first[np.argsort(-frequency, kind="stable")] = np.arange(W)
+    return {
+        "alphabet": np.arange(W, dtype=np.int32),
+        "random": np.random.default_rng(0).permutation(W).astype(np.int32),
+        "frequent_first": most_frequent_first,
+    }
+
+
+def with_numbers(documents: Minibatch, numbers: NDArray[np.int32]) -> Minibatch:
+    return Minibatch(documents.indptr, numbers[documents.word_ids], documents.counts)
+
+
+def numbered(kind: str) -> Figures:
+    """By the numbering of words in learning and in `infer`, the mean log-likelihood of models with
+    other seeds."""
+    parts = split("full")
+    W = parts.n_words
+    documents = parts.train[:NUMBERED]
+    figures: dict[str, float] = {}
+    for name, numbers in numberings(documents, W).items():
+        completed = CompletionSet(parts.report)
+        completed.seen = with_numbers(completed.seen, numbers)
+        completed.hidden = with_numbers(completed.hidden, numbers)
+        scores = []
+        for seed in SEEDS:
+            model = learnt(kind, 50, W, with_numbers(documents, numbers), seed)
+            scores.append(completed.score(model))
+        figures[name] = float(np.mean(scores))
+        figures[f"{name}_deviation"] = float(np.std(scores, ddof=1))
+    return figures
+
+
+for _kind in KINDS:
+    EXPERIMENT.add(f"numbered_{_kind}", partial(numbered, _kind))
 
 
 def _both_ways(points: Points) -> str:
@@ -127,3 +175,13 @@ def _both_ways(points: Points) -> str:
 
 
 EXPERIMENT.tables["both_ways"] = _both_ways
+EXPERIMENT.tables["numbered"] = partial(
+    labelled,
+    {f"numbered_{kind}": called for kind, called in KINDS.items()},
+    {
+        "by the alphabet": "{alphabet:.3f} ± {alphabet_deviation:.3f}",
+        "in random order": "{random:.3f} ± {random_deviation:.3f}",
+        "the most frequent first": "{frequent_first:.3f} ± {frequent_first_deviation:.3f}",
+    },
+    what="words numbered",
+)
