@@ -5,13 +5,14 @@
 | start, stop | numbers | the range of documents, or rows, of a call |
 | batch | | the documents' words as rows, and n_dw: `minibatch.Entries` |
 | rows | (U, K') floats | (N_phi + eta) / (N_Z + W eta) of the words, up to one constant |
-| theta | (D, K') floats | N_theta + alpha: without alpha, topics would decay to denormal numbers |
+| theta | (D, K') floats | alpha and the words expected of each topic: `Passes.sums` |
 | bits | (U, K'/2) uint32 | rows in half precision, two numbers in one: `PackedRows` |
 | statistics | (U, K') floats | sum over a block's documents of m gamma |
 | mass | (K,) float64 | sums of statistics over the words |
 
-Within a document, N (K') is its row of theta, and gamma belongs to a word and a topic. K' is K
-padded to whole vector registers; rows, alpha and everything computed from them are 0 there.
+Within a document, N (K') is N_theta + alpha, since without alpha topics would decay to denormal
+numbers, and gamma belongs to a word and a topic. K' is K padded to whole vector registers; rows,
+alpha and everything computed from them are 0 there.
 """
 
 from __future__ import annotations
@@ -56,8 +57,7 @@ class Passes(NamedTuple):
     alpha: (K') Dirichlet parameter of the proportions
     keep: (T,) 1 - rho_theta at a document's step t = 1, 2 …
     n: the number of passes
-    sums: whether theta is alpha and the sum of m gamma over the last pass, without statistics;
-        otherwise it is N
+    sums: whether theta is alpha and the sum of m gamma over the last pass; otherwise it is N
     """
 
     alpha: Floats
@@ -124,10 +124,12 @@ def documents(
                 move = back * length / total
                 # gamma is [F13] eq. 5, not yet normalised; N follows eq. 9, on N_theta + alpha.
                 if last and collect:
-                    share = parts[d] * kind(counts[i]) / total
+                    own = kind(counts[i]) / total
+                    share = parts[d] * own
                     for k in range(K):
                         gamma = rows[u, k] * N[k]
                         statistics[u, k] += share * gamma
+                        expected[k] += own * gamma
                         N[k] = stay * N[k] + (back * alpha[k] + move * gamma)
                 elif last and sums:
                     share = kind(counts[i]) / total
@@ -213,13 +215,15 @@ def paired_documents(
     """
     indptr, local, counts = batch
     bits, of_prior = rows
-    alpha, keep, n_passes, _ = passes
+    alpha, keep, n_passes, sums = passes
     kind = alpha.dtype.type
     H = alpha.size // 2  # surely not negative, unlike a shape: else loops over H + k are slow
     one = kind(1)
-    scratch = np.empty(2 * H + 3 * GUARD, alpha.dtype)
+    scratch = np.empty(4 * H + 5 * GUARD, alpha.dtype)
     low_N = scratch[GUARD : GUARD + H]
     high_N = scratch[2 * GUARD + H : 2 * GUARD + 2 * H]
+    low_expected = scratch[3 * GUARD + 2 * H : 3 * GUARD + 3 * H]
+    high_expected = scratch[4 * GUARD + 3 * H : 4 * GUARD + 4 * H]
     low_alpha = alpha[:H]
     high_alpha = alpha[H:]
     total_alpha = alpha.sum()
@@ -231,6 +235,8 @@ def paired_documents(
         for k in range(H):
             low_N[k] = low_alpha[k] * spread
             high_N[k] = high_alpha[k] * spread
+            low_expected[k] = low_alpha[k]
+            high_expected[k] = high_alpha[k]
         t = 0
         for p in range(n_passes):
             last = p == n_passes - 1
@@ -252,14 +258,16 @@ def paired_documents(
                 stay = power(keep[t], counts[i], alpha)
                 back = one - stay
                 move = back * length / total
-                share = parts[d] * kind(counts[i]) / total
+                own = kind(counts[i]) / total
+                share = parts[d] * own
                 # A last word without another is followed by nothing: no step, and no share.
                 next_stay = one
-                next_share = kind(0)
+                next_own = kind(0)
                 next_total = stay * next_total + move * both + back * of_prior[v]
                 if is_pair:
                     next_stay = power(keep[t + 1], counts[i + 1], alpha)
-                    next_share = parts[d] * kind(counts[i + 1]) / next_total
+                    next_own = kind(counts[i + 1]) / next_total
+                next_share = parts[d] * next_own
                 next_back = one - next_stay
                 next_move = next_back * length / next_total
                 t += 2 if is_pair else 1
@@ -268,16 +276,20 @@ def paired_documents(
                         gamma = low_half(bits[u, k]) * low_N[k]
                         statistics[u, k] += share * gamma
                         n = stay * low_N[k] + (back * low_alpha[k] + move * gamma)
-                        gamma = low_half(bits[v, k]) * n
-                        statistics[v, k] += next_share * gamma
-                        low_N[k] = next_stay * n + (next_back * low_alpha[k] + next_move * gamma)
+                        next_gamma = low_half(bits[v, k]) * n
+                        statistics[v, k] += next_share * next_gamma
+                        low_expected[k] += own * gamma + next_own * next_gamma
+                        moved = next_back * low_alpha[k] + next_move * next_gamma
+                        low_N[k] = next_stay * n + moved
                     for k in range(H):
                         gamma = high_half(bits[u, k]) * high_N[k]
                         statistics[u, H + k] += share * gamma
                         n = stay * high_N[k] + (back * high_alpha[k] + move * gamma)
-                        gamma = high_half(bits[v, k]) * n
-                        statistics[v, H + k] += next_share * gamma
-                        high_N[k] = next_stay * n + (next_back * high_alpha[k] + next_move * gamma)
+                        next_gamma = high_half(bits[v, k]) * n
+                        statistics[v, H + k] += next_share * next_gamma
+                        high_expected[k] += own * gamma + next_own * next_gamma
+                        moved = next_back * high_alpha[k] + next_move * next_gamma
+                        high_N[k] = next_stay * n + moved
                 else:
                     for k in range(H):
                         n = low_N[k] * (stay + move * low_half(bits[u, k])) + back * low_alpha[k]
@@ -288,8 +300,8 @@ def paired_documents(
                         factor = next_stay + next_move * high_half(bits[v, k])
                         high_N[k] = n * factor + next_back * high_alpha[k]
         for k in range(H):
-            theta[d, k] = low_N[k]
-            theta[d, H + k] = high_N[k]
+            theta[d, k] = low_expected[k] if sums else low_N[k]
+            theta[d, H + k] = high_expected[k] if sums else high_N[k]
 
 
 @kernel
@@ -431,7 +443,7 @@ def sum_statistics(start: int, stop: int, statistics: Floats, mass: Vector) -> N
             mass[k] += statistics[0, u, k]
 
 
-# The functions: from documents and topics to N_theta and statistics.
+# The functions: from documents and topics to proportions and statistics.
 #
 # They are pure: they change none of their arguments. `words` are the distinct words of a minibatch,
 # and `rows` are `word_rows` of these words.
@@ -459,15 +471,14 @@ class ThetaPasses(NamedTuple):
 
     alpha: (K,) the prior of the proportions
     steps: the step sizes
-    sums: whether the proportions are those of all words in the last pass, as `infer` has them
-        (decision 0062). Otherwise they are N_theta's, as in [F13], in which the last words of a
-        long document count most
+    sums: whether the proportions are those of all words in the last pass (decision 0062); otherwise
+        N_theta's, as in [F13], in which the last words of a long document count most
     """
 
     alpha: Vector
     n: int
     steps: StepSizes = THETA_STEPS
-    sums: bool = False
+    sums: bool = True
 
 
 def word_rows(topics: Lambda, words: Words, balance: Vector, workers: Threads) -> Floats:
@@ -484,9 +495,9 @@ def e_step(
     workers: Threads,
     parts: Floats | None = None,
 ) -> tuple[Floats, Statistics]:
-    """N_theta + alpha after the passes, (D, K), and the sums of m gamma over the last of them.
+    """(D, K) alpha and the words expected of each topic, and the statistics of the last pass.
 
-    parts: (D,) the part of each document that the sums are of; None: the whole documents
+    parts: (D,) the part of each document that statistics are of; None: the whole documents
     """
     D = words.batch.D
     K = len(passes.alpha)
@@ -532,8 +543,7 @@ def _run_passes(
     parts: Floats | None = None,
     packs: bool = False,
 ) -> Floats:
-    """N_theta + alpha after the passes, or what stands for it, (D, K), in blocks of `size`
-    documents.
+    """(D, K) alpha and the words expected of each topic, in blocks of `size` documents.
 
     blocks: (blocks, U, K') to which the sums of m gamma over the last pass are written; (1, 0, K'):
     nowhere. In that case, of many topics only the active ones are treated separately
@@ -583,8 +593,8 @@ def _run_passes(
 
 
 def proportions(theta: Floats, workers: Threads) -> NDArray[np.float32]:
-    """(D, K) E[theta]: `theta`, which is N_theta + alpha or the gamma of variational LDA, with rows
-    scaled to sum to 1."""
+    """(D, K) E[theta]: `theta`, that of `e_step` or variational LDA's gamma, with rows scaled to sum
+    to 1."""
     proportions = np.empty(theta.shape, np.float32)
 
     def scale(start: int, stop: int) -> None:
