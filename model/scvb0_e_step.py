@@ -593,7 +593,7 @@ def _run_passes(
 
 
 def proportions(theta: Floats, workers: Threads) -> NDArray[np.float32]:
-    """(D, K) E[theta]: `theta`, that of `e_step` or variational LDA's gamma, with rows scaled to sum
+    """(D, K) E[theta]: `theta` of `e_step`, or variational LDA's gamma, with rows scaled to sum
     to 1."""
     proportions = np.empty(theta.shape, np.float32)
 

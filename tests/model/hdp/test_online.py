@@ -177,8 +177,8 @@ def test_held_out_proportions_are_passes_over_the_document(documents):
     topics = model.topics().T.astype(float)
     prior = model.document_prior()
     steps = (THETA_STEPS.s, THETA_STEPS.tau0, THETA_STEPS.kappa)
-    N_theta, _ = local_step(documents, topics, topics.sum(axis=0), prior, 0.0, steps, passes=2)
-    theta = N_theta + prior
+    _, expected, _ = local_step(documents, topics, topics.sum(axis=0), prior, 0.0, steps, passes=2)
+    theta = expected + prior
     theta /= theta.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.infer(documents), theta, rtol=1e-5)
 

@@ -67,7 +67,7 @@ def test_the_first_documents_have_the_collapsed_e_step(documents):
     factors = (mass / mass.mean()) ** -(0.4 * (1 - balanced))
     N_phi = lambda_ - eta
     steps = (1, 1, 0.7)
-    N_theta, statistics = scvb0.local_step(
+    _, expected, statistics = scvb0.local_step(
         batch,
         N_phi,
         mass,
@@ -84,7 +84,7 @@ def test_the_first_documents_have_the_collapsed_e_step(documents):
     raised_eta = model.eta * 1e5 / n_documents * (1 + 300 / n_documents)
     learnt = raised_eta + 1e6 / batch.D * statistics
     np.testing.assert_allclose(model.lambda_.T, (1 - rho) * lambda_ + rho * learnt, rtol=1e-9)
-    gamma = N_theta + model.alpha
+    gamma = expected + model.alpha
     np.testing.assert_allclose(theta, gamma / gamma.sum(axis=1, keepdims=True), rtol=1e-5)
 
 

@@ -54,11 +54,12 @@ def local_step(
     steps: Steps,
     passes: int,
     factors: Array | float = 1.0,
-) -> tuple[Array, Array]:
-    """N_theta (D, K) after `passes` over each document's distinct words, and the sum of m gamma over
-    the last pass."""
+) -> tuple[Array, Array, Array]:
+    """After `passes` over each document's distinct words, N_theta (D, K), and the sums of m gamma
+    over the last pass: of each document (D, K), and of each word (W, K)."""
     lengths = batch.lengths()
     N_theta = lengths[:, None] * (alpha / alpha.sum())
+    expected = np.zeros_like(N_theta)
     statistics = np.zeros_like(N_phi)
     for d in range(batch.D):
         entries = slice(batch.indptr[d], batch.indptr[d + 1])
@@ -71,8 +72,9 @@ def local_step(
                 for _ in range(m):  # eq. 6, once for each repetition: eq. 9 is its closed form
                     N_theta[d] = (1 - step) * N_theta[d] + step * lengths[d] * gamma
                 if number == passes - 1:
+                    expected[d] += m * gamma
                     statistics[w] += m * gamma
-    return N_theta, statistics
+    return N_theta, expected, statistics
 
 
 def learn(
@@ -88,7 +90,7 @@ def learn(
     factors: Array | float = 1.0,
 ) -> tuple[Array, Array, Array]:
     """One minibatch of algorithm 2 (eq. 7, 8): N_theta, and the new N_phi and N_Z."""
-    N_theta, statistics = local_step(batch, N_phi, N_Z, alpha, eta, steps, burn_in + 1, factors)
+    N_theta, _, statistics = local_step(batch, N_phi, N_Z, alpha, eta, steps, burn_in + 1, factors)
     estimate = C / batch.counts.sum() * statistics
     new_N_phi = (1 - step) * N_phi + step * estimate
     new_N_Z = (1 - step) * N_Z + step * estimate.sum(axis=0)

@@ -58,20 +58,27 @@ def test_float64_steps_are_the_papers(documents, burn_in, alpha, eta):
 
 
 @pytest.mark.usefixtures("not_short")
-def test_inference_is_passes_over_the_document(documents):
-    model = make(alpha=0.1, dtype="float64", n_documents=24)
+@pytest.mark.parametrize("warm_start", [True, False])
+def test_inference_is_passes_over_the_document(documents, warm_start):
+    model = make(
+        alpha=0.1,
+        dtype="float64",
+        n_documents=24,
+        kappa=0.7,
+        warm_start=warm_start,
+    )
     model.learn(documents)
     topics = model.topics().T
-    N_theta, _ = oracle.local_step(
+    N_theta, expected, _ = oracle.local_step(
         documents,
         topics,
         topics.sum(axis=0),
         model.alpha,
         eta=0.0,
-        steps=(1, 1, 0.7),
-        passes=3,
+        steps=(model.theta_s, model.theta_tau0, model.theta_kappa),
+        passes=2 if warm_start else 3,
     )
-    theta = N_theta + 0.1
+    theta = 0.1 + (expected if warm_start else N_theta)
     theta /= theta.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(model.infer(documents), theta, rtol=1e-6)
 
