@@ -1,14 +1,17 @@
 """The order in which rows of Parquet files are read, which are held out, and which repeat an id."""
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wikitopics.crawler.page import Page, SourceInfo
 from wikitopics.crawler.rounds import PLACES, fewest_pieces, random_key, spread
 from wikitopics.crawler.texts.parquet import BATCH, BadRows, Group, ParquetRows
+from wikitopics.crawler.texts.parquet_rows import Rows
 
 TOGETHER = 16
 """The most row groups of a set."""
@@ -115,7 +118,8 @@ def groups_together(files: ParquetRows) -> int:
 def repeated_rows(
     files: ParquetRows, stopped: Callable[[], bool], progress: Callable[[float], None]
 ) -> "array[int]":
-    """The numbers of the rows that repeat an id, ascending. Only the columns of ids are read."""
+    """The numbers of the rows that repeat the id of a document before them, ascending. Texts are
+    read only of row groups that may have the first document of such an id."""
     repeats: array[int] = array("q")
     number = min(files.rows, MOST_COMPARED_ROWS)
     keys = np.zeros(number, np.int64)
@@ -139,10 +143,51 @@ def repeated_rows(
         return repeats
     # `np.isin` would take twice as much memory.
     nearest = np.searchsorted(twice[:-1], keys)
-    places = np.flatnonzero((twice[nearest] == keys) & are_named)
-    _, first = np.unique(keys[places], return_index=True)
-    repeats.frombytes(np.delete(places, first).astype(np.int64).tobytes())
+    rows = np.flatnonzero((twice[nearest] == keys) & are_named)
+    id_numbers = nearest[rows]
+    del nearest, keys, are_named
+    first = _first_documents(files, rows, id_numbers, stopped, progress)
+    repeats.frombytes(rows[rows > first[id_numbers]].astype(np.int64).tobytes())
     return repeats
+
+
+def _first_documents(
+    files: ParquetRows,
+    rows: NDArray[np.intp],
+    ids: NDArray[np.intp],
+    stopped: Callable[[], bool],
+    progress: Callable[[float], None],
+) -> NDArray[np.int64]:
+    """The first of the ``rows`` with each of their ``ids``, numbered from 0, that is a document; a
+    number behind all rows: there is none."""
+    first = np.full(int(ids.max()) + 1, files.rows, np.int64)
+    for group in files.groups:
+        if stopped():
+            break
+        begin, end = np.searchsorted(rows, (group.first, group.first + group.rows))
+        of_group = rows[begin:end]
+        ids_of_group = ids[begin:end]
+        are_new = first[ids_of_group] == files.rows
+        if not are_new.any():
+            continue
+        with suppress(BadRows):  # told when its documents are read
+            for row in _documents(files, group, of_group[are_new]):
+                id = ids_of_group[np.searchsorted(of_group, row)]
+                first[id] = min(first[id], row)
+        progress((group.first + group.rows) / files.rows)
+    return first
+
+
+def _documents(files: ParquetRows, group: Group, rows: NDArray[np.intp]) -> Iterator[int]:
+    """Those of the ``rows`` of a group that are documents. Raises BadRows."""
+    for batch in files.batches(group):
+        begin, end = np.searchsorted(rows, (batch.numbers[0], batch.numbers[-1] + 1))
+        wanted = batch.taken(batch.numbers.searchsorted(rows[begin:end]))
+        for page in Rows.of([wanted], files.firsts, 0, "text").pages(SourceInfo(files.name, None)):
+            if isinstance(page, Page):
+                yield page.page_id - 1
+        if end == len(rows):
+            return
 
 
 def _found_twice(keys: NDArray[np.int64]) -> NDArray[np.int64]:

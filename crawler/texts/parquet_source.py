@@ -136,7 +136,7 @@ class ParquetTexts:
 
         def progress(share: float) -> None:
             self.activity.waiting_for = (
-                f"reading the ids of the texts, to compare them ({share:.0%})"
+                f"reading texts and their ids, to compare these ({share:.0%})"
             )
 
         self._repeats = repeated_rows(files, lambda: self._closed, progress)

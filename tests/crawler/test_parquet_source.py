@@ -10,6 +10,7 @@ import pytest
 
 from tests.crawler.parquet import in_small_steps, read, source_of, table, write  # noqa: F401
 from wikitopics.crawler.errors import BadPosition, BadSource
+from wikitopics.crawler.texts.parquet_order import repeated_rows
 
 pytestmark = [pytest.mark.interop, pytest.mark.usefixtures("in_small_steps")]
 pytest.importorskip("pyarrow", reason="pyarrow is an optional extra")
@@ -112,6 +113,60 @@ async def test_repeated_ids_are_skipped(tmp_path):
     rest, _, _, _ = await read(resumed, position)
     assert first + rest == ids
     assert resumed.activity.waiting_for is None, "the ids have been read again"
+
+
+async def test_a_row_without_text_is_not_what_others_repeat(tmp_path):
+    """As in other files: of the rows with an id, the first document is read."""
+    names = [f"n{number}" for number in range(1, 101)]
+    texts = [f"text {number}" for number in range(1, 101)]
+    for number, name, text in (
+        (3, "a", None),
+        (4, "a", "the first document"),
+        (5, "a", "again"),
+        (10, "b", ""),
+        (40, "b", " \n"),
+        (70, "b", "the first document"),
+        (71, "b", None),
+        (20, "c", None),
+        (90, "c", ""),
+        (95, "n1", "again"),
+    ):
+        names[number - 1] = name
+        texts[number - 1] = text
+    path = write(tmp_path / "a.parquet", table(range(1, 101), id=names, text=texts), 30)
+    ids, skips, _, pages = await read(source_of(path))
+    assert set(ids) == set(range(1, 101)) - {3, 5, 10, 20, 40, 71, 90, 95}
+    assert (pages[4].text, pages[70].text) == ("the first document", "the first document")
+    assert Counter(skips) == {"no text": 5, "repeated": 3}
+    first, _, position, _ = await read(source_of(path), stop_after=4)
+    rest, _, _, _ = await read(source_of(path, resuming=True), position)
+    assert first + rest == ids
+
+
+async def test_a_damaged_row_is_not_what_others_repeat(tmp_path):
+    made = table(range(1, 61))
+    paths = [
+        write(tmp_path / name, made, 30, compression="none") for name in ("a.parquet", "b.parquet")
+    ]
+    data = Path(paths[0]).read_bytes()
+    begin = data.index(b"text number 31")
+    Path(paths[0]).write_bytes(data[: begin - 200] + bytes(200) + data[begin:])
+    ids, skips, _, _ = await read(source_of(*paths))
+    assert set(ids) == {*range(1, 31), *range(91, 121)}
+    assert Counter(skips) == {"damaged": 30, "repeated": 30}
+
+
+async def test_texts_of_ids_that_are_known_are_not_read_again(tmp_path):
+    path = write(tmp_path / "a.parquet", table(range(1, 301), id=["one", "two"] * 150), 50)
+    source = source_of(path)
+    await source.open()
+    groups_read = []
+    files = source._files
+    batches = files.batches
+    files.batches = lambda group: groups_read.append(group.number) or batches(group)
+    assert len(repeated_rows(files, lambda: False, lambda share: None)) == 298
+    assert groups_read == [0]
+    await source.close()
 
 
 async def test_an_address_is_the_id_if_there_is_no_other(tmp_path):
