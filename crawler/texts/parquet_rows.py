@@ -44,6 +44,12 @@ class Strings(NamedTuple):
         np.cumsum(list(map(len, chosen)), out=starts[1:])
         return Strings(b"".join(chosen), starts.tobytes())
 
+    def between(self, begin: int, end: int) -> Strings:
+        """The texts from number ``begin`` up to number ``end``."""
+        starts = np.frombuffer(self.starts, np.int64)[begin : end + 1]
+        first = int(starts[0])
+        return Strings(self.data[first : int(starts[-1])], (starts - first).tobytes())
+
     @staticmethod
     def joined(parts: Sequence[Strings]) -> Strings:
         """The texts of all parts."""
@@ -75,6 +81,15 @@ class RowBatch(NamedTuple):
             self.texts.taken(places),
             self.titles and self.titles.taken(places),
             self.ids and self.ids.taken(places),
+        )
+
+    def between(self, begin: int, end: int) -> RowBatch:
+        """The rows from place ``begin`` up to place ``end``."""
+        return RowBatch(
+            self.numbers[begin:end],
+            self.texts.between(begin, end),
+            self.titles and self.titles.between(begin, end),
+            self.ids and self.ids.between(begin, end),
         )
 
 

@@ -31,7 +31,7 @@ from wikitopics.crawler.texts.parquet_order import (
     repeated_rows,
 )
 from wikitopics.crawler.texts.parquet_rows import RowBatch, Rows
-from wikitopics.crawler.texts.parquet_steps import Gathered, GroupReader, without
+from wikitopics.crawler.texts.parquet_steps import Gathered, GroupReader, PackedJob, without
 
 FIRST_DOCUMENTS = 200
 """The documents looked at when the files are opened."""
@@ -42,7 +42,7 @@ _MOST_WITHOUT = 10_000_000
 class _Part(NamedTuple):
     """The documents of a stretch, and where it lies in the source."""
 
-    jobs: Sequence[Rows]
+    jobs: Sequence[Rows | PackedJob]
     here: dict[str, int]
     """What of its position differs from that of other stretches."""
     after: dict[str, int]
@@ -266,7 +266,7 @@ class ParquetTexts:
 
     def _of_held(
         self, files: ParquetRows, held: "array[int]", first: int
-    ) -> Iterator[tuple[int, list[Rows]]]:
+    ) -> Iterator[tuple[int, list[Rows | PackedJob]]]:
         """The documents to hold out from the one of number ``first`` on, in stretches: each with
         the number after its last."""
         self._progress(files, 0)
@@ -307,7 +307,7 @@ class ParquetTexts:
 
     def _of_set(
         self, files: ParquetRows, sets: Sets, number: int, first: int, held: "array[int]"
-    ) -> Iterator[tuple[int, list[Rows]]]:
+    ) -> Iterator[tuple[int, list[Rows | PackedJob]]]:
         """The documents of a set from its step ``first`` on, in stretches: each with the step after
         its last."""
         groups = sets.sets[number]
@@ -322,24 +322,25 @@ class ParquetTexts:
         for step in range(first, steps):
             if self._closed:
                 return
-            batches, lost = readers[step % len(groups)].take()
-            gathered.lose("damaged", lost)
-            for batch in batches:
-                gathered.add(without(batch, held), self._repeats)
-            self._check_texts(files, batches, lost)
+            for taken in readers[step % len(groups)].take():
+                if isinstance(taken, int):
+                    gathered.lose("damaged", taken)
+                else:
+                    gathered.add(without(taken, held), self._repeats)
+                self._check_texts(files, taken)
             if gathered.is_full or step == steps - 1:
                 yield step + 1, gathered.jobs()
                 gathered = Gathered(self.job)
 
-    def _check_texts(self, files: ParquetRows, batches: Sequence[RowBatch], lost: int) -> None:
-        """Raise BadSource if there have been no texts in very many rows. ``lost``: rows that are
-        damaged."""
-        self._rows_without_text += lost
-        for batch in batches:
-            if batch.texts.data:
-                self._rows_without_text = 0
-            else:
-                self._rows_without_text += len(batch.numbers)
+    def _check_texts(self, files: ParquetRows, taken: RowBatch | int) -> None:
+        """Raise BadSource if there have been no texts in very many rows. ``taken``: the next ones;
+        or how many are damaged."""
+        if isinstance(taken, int):
+            self._rows_without_text += taken
+        elif taken.texts.data:
+            self._rows_without_text = 0
+        else:
+            self._rows_without_text += len(taken.numbers)
         if self._rows_without_text > _MOST_WITHOUT:
             raise BadSource(f"{files.name}: no text in over {_MOST_WITHOUT:,} rows")
 
@@ -368,5 +369,5 @@ def _state_of(files: ParquetRows) -> dict[str, int]:
     }
 
 
-async def _ready(job: Rows) -> Rows:
-    return job
+async def _ready(job: Rows | PackedJob) -> Rows:
+    return job.unpacked() if isinstance(job, PackedJob) else job

@@ -1,12 +1,16 @@
 """The rows of one row group after another, as steps take them, and the jobs gathered from them."""
 
+import pickle
+import zlib
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from wikitopics.crawler.page import Skip
+from wikitopics.crawler.texts.contents import LARGEST_DOCUMENT
 from wikitopics.crawler.texts.parquet import BATCH, BadRows, Group, ParquetRows
 from wikitopics.crawler.texts.parquet_rows import RowBatch, Rows
 
@@ -17,6 +21,9 @@ _STRETCH_BYTES = 32 << 20
 _JOB_ROWS = 512
 _JOB_BYTES = 4 << 20
 """A job ends after so many bytes."""
+_PLAIN_BYTES = 2 * _STRETCH_BYTES
+"""The bytes of a stretch after which its jobs are compressed: the rows of one step may be of any
+size, and if they are many times what the file takes, they are alike."""
 
 
 class GroupReader:
@@ -34,23 +41,23 @@ class GroupReader:
         self._rest: RowBatch | None = None
         """Rows that were decoded with those that were taken last."""
 
-    def take(self) -> tuple[list[RowBatch], int]:
-        """(the next rows, how many of those that would follow are damaged)."""
+    def take(self) -> Iterator[RowBatch | int]:
+        """The next rows as they are decoded; then, if any that would follow are damaged, how
+        many."""
         wanted = min(BATCH, self._group.rows - self._row)
         self._row += wanted
-        taken: list[RowBatch] = []
         while wanted:
             batch = self._next()
             if batch is None:
-                break
+                yield wanted
+                return
             size = len(batch.numbers)
             if size > wanted:
-                self._rest = batch.taken(np.arange(wanted, size))
-                batch = batch.taken(np.arange(wanted))
+                self._rest = batch.between(wanted, size)
+                batch = batch.between(0, wanted)
                 size = wanted
-            taken.append(batch)
+            yield batch
             wanted -= size
-        return taken, wanted
 
     def _next(self) -> RowBatch | None:
         """The rows that were decoded next; None from damage on."""
@@ -65,6 +72,21 @@ class GroupReader:
             return None
 
 
+@dataclass(frozen=True, slots=True)
+class PackedJob:
+    """A job, compressed."""
+
+    data: bytes
+
+    @staticmethod
+    def of(job: Rows) -> "PackedJob":
+        return PackedJob(zlib.compress(pickle.dumps(job), 1))
+
+    def unpacked(self) -> Rows:
+        job: Rows = pickle.loads(zlib.decompress(self.data))  # noqa: S301 (our own)
+        return job
+
+
 class Gathered:
     """The rows of a stretch, gathered as they come. ``job``: makes a job of some of them."""
 
@@ -72,7 +94,7 @@ class Gathered:
         self, job: Callable[[Sequence[RowBatch], Sequence[tuple[Skip, int]]], Rows]
     ) -> None:
         self._job = job
-        self._jobs: list[Rows] = []
+        self._jobs: list[Rows | PackedJob] = []
         self._batches: list[RowBatch] = []
         self._lost: dict[Skip, int] = {}
         self._rows = 0
@@ -94,27 +116,40 @@ class Gathered:
         """Take rows, without those that repeat an id."""
         kept = without(batch, repeats)
         self.lose("repeated", len(batch.numbers) - len(kept.numbers))
-        size = kept.size
-        self._batches.append(kept)
-        self._rows += len(kept.numbers)
-        self._bytes += size
-        self._job_rows += len(kept.numbers)
-        self._job_bytes += size
-        if self._job_rows >= _JOB_ROWS or self._job_bytes >= _JOB_BYTES:
-            self._end_job()
+        self._bytes += kept.size
+        for part in _parts(kept):
+            if len(part.texts.data) > LARGEST_DOCUMENT:  # of its only row
+                self.lose("too large", 1)
+                continue
+            self._batches.append(part)
+            self._rows += len(part.numbers)
+            self._job_rows += len(part.numbers)
+            self._job_bytes += part.size
+            if self._job_rows >= _JOB_ROWS or self._job_bytes >= _JOB_BYTES:
+                self._end_job()
 
     def _end_job(self) -> None:
         if self._batches or self._lost:
-            self._jobs.append(self._job(self._batches, tuple(self._lost.items())))
+            job = self._job(self._batches, tuple(self._lost.items()))
+            self._jobs.append(PackedJob.of(job) if self._bytes > _PLAIN_BYTES else job)
         self._batches = []
         self._lost = {}
         self._job_rows = 0
         self._job_bytes = 0
 
-    def jobs(self) -> list[Rows]:
+    def jobs(self) -> list[Rows | PackedJob]:
         """All rows as jobs."""
         self._end_job()
         return self._jobs
+
+
+def _parts(batch: RowBatch) -> Iterator[RowBatch]:
+    """The rows, one by one if a job of all of them would be large."""
+    if batch.size < _JOB_BYTES:
+        yield batch
+        return
+    for row in range(len(batch.numbers)):
+        yield batch.between(row, row + 1)
 
 
 def without(batch: RowBatch, numbers: "array[int]") -> RowBatch:

@@ -339,10 +339,29 @@ print(number, (after - before) >> 10)
 """
 
 
-def megabytes_of(path):
+AS_A_SOURCE = """
+import asyncio, resource, sys
+import pyarrow.parquet
+from tests.crawler.parquet import read, source_of
+source = source_of(sys.argv[1], held_out=0, resuming=True)
+start = {**asyncio.run(source_of(sys.argv[1], held_out=0).open()).start}
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+async def number():
+    await source.open()
+    jobs = [make async for stretch in source.batches(start) for make in stretch.jobs]
+    rows = [(await make()).articles for make in jobs]
+    await source.close()
+    return sum(rows)
+number = asyncio.run(number())
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(number, (after - before) >> 10)
+"""
+
+
+def megabytes_of(path, program=IN_LITTLE_MEMORY):
     """(documents, megabytes) that reading a file takes."""
     run = subprocess.run(
-        [sys.executable, "-c", IN_LITTLE_MEMORY, path],
+        [sys.executable, "-c", program, path],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -382,6 +401,21 @@ def test_a_dictionary_bomb_takes_little_memory(tmp_path):
         if number == 20:
             break
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 3 << 20
+
+
+def test_so_does_a_step_of_large_texts(tmp_path):
+    """A step has 32 rows, here of 20 MB each."""
+    value = "river of water " * (20 << 20 >> 4)
+    column = pa.DictionaryArray.from_arrays(pa.array([0] * 40, pa.int32()), [value])
+    path = write(
+        tmp_path / "a.parquet",
+        pa.table({"text": column}),
+        compression="zstd",
+        dictionary_pagesize_limit=64 << 20,
+    )
+    number, megabytes = megabytes_of(path, AS_A_SOURCE)
+    assert number == 40
+    assert megabytes < 250
 
 
 def test_kinds_of_files_are_not_mixed(tmp_path):

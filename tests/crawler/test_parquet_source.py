@@ -169,6 +169,26 @@ async def test_texts_of_ids_that_are_known_are_not_read_again(tmp_path):
     await source.close()
 
 
+async def test_large_steps_are_compressed_and_change_nothing(files, monkeypatch):
+    whole = await read(source_of(*files))
+    some = await read(source_of(*files), stop_after=5)
+    monkeypatch.setattr("wikitopics.crawler.texts.parquet_steps._PLAIN_BYTES", 0)
+    monkeypatch.setattr("wikitopics.crawler.texts.parquet_steps._JOB_BYTES", 100)
+    assert await read(source_of(*files)) == whole
+    assert await read(source_of(*files), stop_after=5) == some
+
+
+async def test_texts_that_are_too_large_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr("wikitopics.crawler.texts.parquet_steps._JOB_BYTES", 1000)
+    for module in ("parquet_rows", "parquet_steps"):
+        monkeypatch.setattr(f"wikitopics.crawler.texts.{module}.LARGEST_DOCUMENT", 2000)
+    texts = ["small", "x" * 1900, "y" * 2001] * 20
+    path = write(tmp_path / "a.parquet", table(range(1, 61), text=texts), 20)
+    ids, skips, _, _ = await read(source_of(path))
+    assert sorted(ids) == [number for number in range(1, 61) if number % 3]
+    assert Counter(skips) == {"too large": 20}
+
+
 async def test_an_address_is_the_id_if_there_is_no_other(tmp_path):
     made = table(range(1, 30), url=[f"https://x/{number}" for number in range(1, 30)])
     path = write(tmp_path / "a.parquet", made.drop_columns(["id", "title"]))
