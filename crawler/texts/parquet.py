@@ -282,7 +282,7 @@ class ParquetRows:
             self.bytes_read += len(data)
             return data
 
-        pages = [Pages(start, stop) for start, stop in spans]
+        pages = [Pages(chunk) for chunk in dict.fromkeys(chunks)]
         return RowSource(file.size, counted, pages, largest_page)
 
 

@@ -13,6 +13,11 @@ _HEADER = 8 << 10
 """The bytes in which a page's header hardly ever fails to fit."""
 _LARGEST_HEADER = 1 << 20
 """The most bytes of a page's header; statistics with two values may be in it."""
+_SMALL_PAGE = 8 << 20
+"""The bytes, unpacked, that any page may have."""
+_MOST_TIMES = 64
+"""A page of more than so many times the bytes of all its column, as the footer says, is damaged.
+They ought to be fewer, but some programs write how many are packed there."""
 
 
 class PageOver(Exception):
@@ -26,11 +31,12 @@ class PageOver(Exception):
 class Pages:
     """The pages of one column in a row group, as far as they were looked at."""
 
-    def __init__(self, start: int, stop: int) -> None:
-        self.start = start
-        self.stop = stop
-        self._next = start
+    def __init__(self, chunk: "ColumnChunk") -> None:
+        self.start = chunk.start
+        self.stop = chunk.start + chunk.packed
+        self._next = chunk.start
         """Where the header of the next page begins."""
+        self._largest = max(_SMALL_PAGE, _MOST_TIMES * chunk.unpacked)
 
     def check(self, until: int, read: Callable[[int, int], bytes], most: int) -> None:
         """Look at all pages that begin before ``until``. Raises `PageOver` for one of over ``most``
@@ -42,10 +48,10 @@ class Pages:
             except ValueError:
                 data = read(self._next, min(self._next + _LARGEST_HEADER, self.stop))
                 unpacked, packed, size = page_header(data)
+            if packed < 0 or not 0 <= unpacked <= self._largest:
+                raise ValueError("no page")
             if unpacked > most:
                 raise PageOver(unpacked)
-            if packed < 0 or unpacked < 0:
-                raise ValueError("no page")
             self._next += size + packed
 
 
@@ -70,7 +76,7 @@ def page_header(data: bytes) -> tuple[int, int, int]:
     """(bytes unpacked, bytes packed, bytes of the header) of the page whose header ``data`` begins
     with. Raises ValueError."""
     try:
-        fields, size = _struct(data, 0, {})
+        fields, size = _struct(data, 0, {}, _BITS_OF_PAGES)
     except IndexError:
         raise ValueError("no header of a page") from None
     if _PAGE_UNPACKED not in fields or _PAGE_PACKED not in fields:
@@ -97,7 +103,7 @@ def row_groups(footer: bytes) -> Iterator[tuple[int, list[ColumnChunk]]]:
     pyarrow would tell, too, but some damaged footers make it abort the process.
     """
     try:
-        fields, _ = _struct(footer, 0, _WANTED_OF_FOOTER)
+        fields, _ = _struct(footer, 0, _WANTED_OF_FOOTER, _BITS_OF_FOOTERS)
         for group in fields.get(_ROW_GROUPS, []):
             chunks = []
             for column in group[_GROUP_COLUMNS]:
@@ -130,8 +136,11 @@ _MOST_DEPTH = 16
 _TRUTHS = (1, 2)
 """True and false."""
 _BYTE = 3
-_INTEGERS = (4, 5, 6)
-"""Of 16, 32 and 64 bits."""
+_INTEGERS = {4: 16, 5: 32, 6: 64}
+"""The bits of each kind."""
+_BITS_OF_PAGES = 32
+"""The bits of the integers in a page's header that are wanted."""
+_BITS_OF_FOOTERS = 64
 _DOUBLE = 7
 _BINARY = 8
 _LIST = 9
@@ -139,8 +148,12 @@ _SET = 10
 _STRUCT = 12
 
 
-def _struct(data: bytes, at: int, wanted: Wanted, depth: int = 0) -> tuple[dict[int, Any], int]:
-    """(the fields of a struct that are wanted, where it ends). Raises ValueError and IndexError."""
+def _struct(
+    data: bytes, at: int, wanted: Wanted, bits: int, depth: int = 0
+) -> tuple[dict[int, Any], int]:
+    """(the fields of a struct that are wanted, where it ends). ``bits``: of the integers among
+    them. As in pyarrow, numbers are cut, and other integers ignored. Raises ValueError and
+    IndexError."""
     if depth > _MOST_DEPTH:
         raise ValueError("nested too deeply")
     fields: dict[int, Any] = {}
@@ -152,18 +165,19 @@ def _struct(data: bytes, at: int, wanted: Wanted, depth: int = 0) -> tuple[dict[
         if delta:
             number += delta
         else:
-            number, at = _zigzag(data, at)
-        if kind in _INTEGERS:
-            fields[number], at = _zigzag(data, at)
+            number, at = _zigzag(data, at, 32)
+        number &= 0xFFFF
+        if _INTEGERS.get(kind) == bits:
+            fields[number], at = _zigzag(data, at, bits)
         elif kind == _STRUCT and number in wanted:
-            fields[number], at = _struct(data, at, wanted[number], depth + 1)
+            fields[number], at = _struct(data, at, wanted[number], bits, depth + 1)
         elif kind == _LIST and number in wanted:
             size, kind_of_each, at = _list(data, at)
             if kind_of_each != _STRUCT:
                 raise ValueError("a list of something else")
             elements = []
             for _ in range(size):
-                element, at = _struct(data, at, wanted[number], depth + 1)
+                element, at = _struct(data, at, wanted[number], bits, depth + 1)
                 elements.append(element)
             fields[number] = elements
         elif kind not in _TRUTHS:  # a truth value is in its kind
@@ -187,7 +201,7 @@ def _skipped(data: bytes, at: int, kind: int, depth: int) -> int:
         for _ in range(size):
             end = _skipped(data, end, kind_of_each, depth + 1)
     elif kind == _STRUCT:
-        _, end = _struct(data, at, {}, depth + 1)
+        _, end = _struct(data, at, {}, _BITS_OF_PAGES, depth + 1)
     else:
         raise ValueError("a value of an unknown kind")
     if end > len(data):
@@ -216,8 +230,9 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
     raise ValueError("a number that does not end")
 
 
-def _zigzag(data: bytes, at: int) -> tuple[int, int]:
+def _zigzag(data: bytes, at: int, bits: int) -> tuple[int, int]:
     value, at = _varint(data, at)
+    value &= (1 << bits) - 1
     return (value >> 1) ^ -(value & 1), at
 
 

@@ -16,7 +16,7 @@ from wikitopics.crawler.texts import parquet_footer
 from wikitopics.crawler.texts.files import are_parquet
 from wikitopics.crawler.texts.kinds import TEXTS, Texts
 from wikitopics.crawler.texts.parquet import BadRows
-from wikitopics.crawler.texts.parquet_pages import page_header
+from wikitopics.crawler.texts.parquet_pages import ColumnChunk, PageOver, Pages, page_header
 from wikitopics.crawler.texts.parquet_rows import Rows
 
 pytestmark = pytest.mark.interop
@@ -306,6 +306,48 @@ def test_headers_of_pages_are_read(tmp_path):
     for cut in range(size):
         with pytest.raises(ValueError, match="no header"):
             page_header(data[stop - packed - size : stop - packed - size + cut])
+
+
+def varint(number):
+    """A number as Thrift's compact protocol has it, but for the zigzag."""
+    data = b""
+    while number > 127:
+        data += bytes([number & 127 | 128])
+        number >>= 7
+    return data + bytes([number])
+
+
+def header_of(unpacked, packed=1000, more=b""):
+    """The header of a page."""
+    return b"\x15\x00\x15" + varint(2 * unpacked) + b"\x15" + varint(2 * packed) + more + b"\0"
+
+
+def test_headers_of_pages_are_read_as_pyarrow_reads_them():
+    for more in (
+        b"\x04" + varint(2 * 2) + varint(2 * 7),  # 16 bits are another field's
+        b"\x06" + varint(2 * 2) + varint(2 * 7),
+        b"\x05" + varint(2 * (2 + 65536)) + varint(2 * 5000),  # which is number 2
+        b"\x05" + varint(2 * 2) + varint(2 * 5000 + (1 << 32)),
+    ):
+        header = header_of(5000, more=more)
+        assert page_header(header) == (5000, 1000, len(header))
+
+
+@pytest.mark.parametrize(
+    ("unpacked", "of_column", "error"),
+    [
+        (400 << 20, 5000, ValueError),
+        (400 << 20, 399 << 20, PageOver),
+        (400 << 20, 20 << 20, PageOver),  # if what is written there is packed
+        (8 << 20, 5000, PageOver),
+        (-5, 5000, ValueError),
+    ],
+)
+def test_pages_do_not_have_more_than_their_column(unpacked, of_column, error):
+    data = header_of(unpacked if unpacked > 0 else (1 << 32) + unpacked) + bytes(1000)
+    pages = Pages(ColumnChunk(0, len(data), of_column, False))
+    with pytest.raises(error):
+        pages.check(len(data), lambda start, stop: data[start:stop], 1 << 20)
 
 
 def test_a_document_of_any_size_is_read_or_skipped(tmp_path, monkeypatch):
