@@ -69,9 +69,14 @@ def ending(name: str) -> str | None:
     suffix = _suffix_unpacked(name)
     if suffix == ".ndjson":
         return JSON_LINES
-    if suffix == PARQUET and is_packed(name):
+    if is_packed_parquet(name):
         return None
     return suffix if suffix in (JSON_LINES, *TABLES, PLAIN, PARQUET) else None
+
+
+def is_packed_parquet(name: str) -> bool:
+    """Whether this is a Parquet file that is compressed as a whole, which is not supported."""
+    return is_packed(name) and _suffix_unpacked(name) == PARQUET
 
 
 def _suffix_unpacked(name: str) -> str:

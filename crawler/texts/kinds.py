@@ -69,6 +69,8 @@ COLUMNS_HAVE_NAMES = (
 )
 """Why Parquet files are refused with it."""
 LINES = Option(bool, "lines", "Each line of a .txt file is a document, also in folders.")
+ROWS_ARE_DOCUMENTS = f"{LINES.flag} is for .txt files: each row of a .parquet is a document"
+"""Why Parquet files are refused with it."""
 MARKUP = Option(
     str,
     "markup",
@@ -224,8 +226,11 @@ def _open_parquet(identity: Identity, asked: Asked, held_out: int | None) -> Sou
     from wikitopics.crawler.texts.parquet_source import ParquetTexts
 
     check_pyarrow()
-    if identity.get(NO_HEADER.name):
+    # A session to which texts are added may have these options for its others.
+    if asked.get(NO_HEADER) and not asked.resuming:
         raise BadSource(COLUMNS_HAVE_NAMES)
+    if asked.get(LINES) and not asked.resuming:
+        raise BadSource(ROWS_ARE_DOCUMENTS)
     names = ColumnNames(
         identity.get(COLUMN.name),
         identity.get(TITLE_COLUMN.name),

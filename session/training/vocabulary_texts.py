@@ -14,8 +14,8 @@ from wikitopics.crawler.page import Markup, Page, SourceInfo
 from wikitopics.crawler.source import Source, Stretch
 from wikitopics.crawler.texts.contents import Contents
 from wikitopics.crawler.texts.documents import TextFiles
-from wikitopics.crawler.texts.files import are_parquet, ending
-from wikitopics.crawler.texts.kinds import COLUMNS_HAVE_NAMES
+from wikitopics.crawler.texts.files import are_parquet, check_paths, ending, is_packed_parquet
+from wikitopics.crawler.texts.kinds import COLUMNS_HAVE_NAMES, ROWS_ARE_DOCUMENTS
 from wikitopics.crawler.texts.parquet import ParquetRows, local_rows
 from wikitopics.crawler.texts.parquet_columns import ColumnNames
 from wikitopics.crawler.texts.records import Document, plain_texts
@@ -43,15 +43,19 @@ def file_documents(
         if is_address(path):
             raise BadUsage(f"{path}: download it first: a vocabulary is built from files")
     texts = [path for path in paths if Path(path).is_dir() or ending(path) is not None]
+    check_paths([path for path in paths if is_packed_parquet(path)])
     with_rows = [path for path in texts if are_parquet([path])]
     if with_rows and not header:
         raise BadUsage(COLUMNS_HAVE_NAMES)
+    has_only_rows = bool(with_rows) and len(with_rows) == len(paths)
+    if lines and has_only_rows:
+        raise BadUsage(ROWS_ARE_DOCUMENTS)
     n_rows = 0
     documents: list[Iterator[str]] = []
     if with_rows:
         rows = local_rows(with_rows, ColumnNames(column, reads_ids=False), say)
         documents.append(_row_documents(rows, say, markup))
-        if len(with_rows) == len(paths):
+        if has_only_rows:
             n_rows = rows.rows
     others = [path for path in texts if path not in with_rows]
     if others:

@@ -5,6 +5,7 @@ import io
 import resource
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -12,9 +13,10 @@ from tests.commands import ROOT
 from tests.crawler.parquet import rows_of, table, write
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.page import Page, SourceInfo
+from wikitopics.crawler.source import Asked
 from wikitopics.crawler.texts import parquet_footer
 from wikitopics.crawler.texts.files import are_parquet
-from wikitopics.crawler.texts.kinds import TEXTS, Texts
+from wikitopics.crawler.texts.kinds import LINES, NO_HEADER, TEXTS, Texts
 from wikitopics.crawler.texts.parquet import BadRows
 from wikitopics.crawler.texts.parquet_pages import ColumnChunk, PageOver, Pages, page_header
 from wikitopics.crawler.texts.parquet_rows import Rows
@@ -458,6 +460,16 @@ def test_so_does_a_step_of_large_texts(tmp_path):
     number, megabytes = megabytes_of(path, AS_A_SOURCE)
     assert number == 40
     assert megabytes < 250
+
+
+def test_a_session_goes_on_that_has_an_option_for_plain_texts(tmp_path):
+    path = write(tmp_path / "a.parquet", table(range(3)))
+    for option in (LINES, NO_HEADER):
+        asked = Asked({TEXTS.name: (path,), option.name: True})
+        identity = Texts().identity(asked)
+        with pytest.raises(BadSource, match=f"{option.flag} is for"):
+            Texts().open(identity, asked)
+        Texts().open(identity, replace(asked, resuming=True))
 
 
 def test_kinds_of_files_are_not_mixed(tmp_path):

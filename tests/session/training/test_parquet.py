@@ -1,5 +1,6 @@
 """Parquet files all the way: from the files to committed documents and back out."""
 
+import gzip
 import json
 import signal
 import sys
@@ -193,6 +194,20 @@ def test_more_documents(cli, counted_here, one_line, files, tmp_path):
     assert rows[400 + 150]["id"] == "doc/499"
 
 
+def test_options_of_earlier_texts_do_not_concern_those_added(cli, counted_here, files, tmp_path):
+    lines = tmp_path / "lines.txt"
+    lines.write_text("".join(f"{text(number)}\n" for number in range(600, 700)))
+    cli.ok("train", "--texts", lines, "--lines", "--passes", 1, *MODEL)
+    cli.ok("train", "--session", "default", "--texts", files / "a.parquet")
+    cells = tmp_path / "cells.csv"
+    cells.write_text("".join(f"{text(number)}\n" for number in range(700, 800)))
+    options = ("--session", "table")
+    cli.ok("train", *options, "--texts", cells, "--no-header", "--passes", 1, *MODEL)
+    cli.ok("train", *options, "--texts", files / "a.parquet")
+    for session in ("default", "table"):
+        assert cli.json("status", "--session", session)["articles"] == 90 + 250
+
+
 def test_what_is_wrong_is_one_line(cli, one_line, files, tmp_path, home, monkeypatch):
     bad = tmp_path / "bad.parquet"
     bad.write_text("text\n")
@@ -208,6 +223,15 @@ def test_what_is_wrong_is_one_line(cli, one_line, files, tmp_path, home, monkeyp
     told = "--no-header is for .csv and .tsv: the columns of a .parquet always have names"
     one_line(cli("train", "--texts", files, *with_names), 2, told)
     one_line(cli("vocab", "build", files, *with_names, "-o", tmp_path / "words.txt"), 2, told)
+    told = "--lines is for .txt files: each row of a .parquet is a document"
+    one_line(cli("train", "--texts", files, "--lines"), 2, told)
+    one_line(cli("train", "--texts", files / "a.parquet", "--lines"), 2, told)
+    one_line(cli("vocab", "build", files, "--lines", "-o", tmp_path / "words.txt"), 2, told)
+    packed = tmp_path / "a.parquet.gz"
+    packed.write_bytes(gzip.compress((files / "a.parquet").read_bytes()))
+    told = "a.parquet.gz: not a supported kind of file: give .jsonl"
+    one_line(cli("train", "--texts", packed), 2, told)
+    one_line(cli("vocab", "build", packed, "-o", tmp_path / "words.txt"), 2, told)
     address = "http://127.0.0.1:9/a.parquet"
     told = f"{address}: download it first: a vocabulary is built from files"
     one_line(cli("vocab", "build", address, "-o", tmp_path / "words.txt"), 2, told)
