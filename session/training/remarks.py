@@ -178,9 +178,11 @@ def _begins(stream: Stream, info: SourceInfo) -> str:
         start = f"resuming at {done:,} {sources.unit_noun(settings.source, settings[PASSES])}"
     else:
         start = f"{settings[HELD_OUT]:,} {sources.noun(settings.source)} are held out first"
-    passes = f", in {settings[PASSES]:,} passes" if settings[PASSES] > 1 else ""
+    # Documents that were added to a session's first ones have another name, and are read once.
+    name = info.name if BEFORE in settings.source_options else settings.source_name
+    passes = f", in {stream.passes:,} passes" if stream.passes > 1 else ""
     size = _size(settings, info)
-    return f"{settings.source_name}{size}: training {names}{passes}; {start}"
+    return f"{name}{size}: training {names}{passes}; {start}"
 
 
 def ended(stream: Stream) -> str:
