@@ -63,8 +63,6 @@ from wikitopics.model.schedules import (
 from wikitopics.model.states import MOST_ITERATIONS, TINY, Entry, State
 from wikitopics.option import Option
 
-ALPHA = prior("alpha", "Dirichlet parameter of the topic proportions", learn=True)
-ETA = prior("eta", "Dirichlet parameter of the topics", learn=True)
 N_TOKENS = Option(float, "n_tokens", "words in the corpus", least=1, most=LARGEST)
 S = Option(float, "s", "factor of all step sizes", above=0, most=LARGEST)
 THETA_S = replace(S, name="theta_s", help="s within a document")
@@ -102,6 +100,16 @@ PAPER = Usual(
     theta_steps=StepSizes(s=1.0, tau0=10.0, kappa=0.9),
 )
 """The values of [F13] section 4."""
+ALPHA = prior(
+    "alpha",
+    f"Dirichlet parameter of the topic proportions; by default {BEST.alpha}",
+    learn=True,
+)
+ETA = prior(
+    "eta",
+    f"Dirichlet parameter of the topics; by default {BEST.eta}, and more in a small corpus",
+    learn=True,
+)
 DECORRELATION = decorrelation(BEST.decorrelation)
 
 

@@ -51,6 +51,14 @@ def test_planted_topics_are_found(n_documents, model_of, seed):
     assert distances(used, beta).max() < 0.15
 
 
+def test_the_help_says_what_the_priors_of_scvb0_are_by_default():
+    model = SCVB0(5, 10, 10**9)
+    help_of = {option.name: option.help for option in SCVB0.options}
+    assert help_of["alpha"].endswith(f"; by default {model.state()['final_alpha'][0]}")
+    assert help_of["eta"].endswith(f"; by default {model.eta:.3g}, and more in a small corpus")
+    assert SCVB0(5, 10, 100).eta > model.eta
+
+
 @pytest.mark.parametrize("word_id", [30, -1, 2**32])
 def test_word_ids_out_of_range_are_refused(kind, word_id):
     model = kinds.load(kind).create(5, 30, 100)
