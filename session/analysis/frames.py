@@ -307,6 +307,28 @@ def titles_of(
     return found
 
 
+def index_since_added(reader: SessionReader) -> str:
+    """What the texts that were added last have made of the index that a pandas Series had, for the
+    user; "" if it is as it was."""
+    kept_index = reader.index()
+    before = reader.settings().source_options.get(BEFORE)
+    if kept_index is None or before is None:
+        return ""
+    of_tables = "the index of documents() and proportions(frame=True)"
+    ids = list(reader.ids_after(before))
+    if not all(ids):
+        return f"ids: the added texts have none, so {of_tables} no longer has those of the others"
+    try:
+        _index(ids, *kept_index)
+    except (TypeError, ValueError, OverflowError):
+        _, dtype = kept_index
+        return (
+            f"ids: those of the added texts are not {dtype}, as the others are, so {of_tables} "
+            "becomes text, and is joined only with text: frame.set_axis(frame.index.map(str))"
+        )
+    return ""
+
+
 def _restored(reader: SessionReader, labels: "Series") -> "Index | None":
     """The index that a pandas Series had, otherwise the ids, ``labels``; None unless all have
     one."""

@@ -427,6 +427,18 @@ class ArticleReader(SnippetReader):
         for rows in self._in_parts({"id": Text | None}, wanted, [last]):
             yield from (own_id for _, own_id in rows if own_id)
 
+    def ids_after(self, page_id: int) -> Iterator[str]:
+        """The own ids of all articles with larger page ids; "" for one without."""
+        for rows in self._in_parts({"ifnull(id, '')": Text}, "page_id > ?", [page_id]):
+            yield from (own_id for _, own_id in rows)
+
+    def seqs_of_id(self, own_id: str) -> list[int]:
+        """The numbers of the articles with this id of their own."""
+        # A command line may have bytes that are no text.
+        own_id = own_id.encode("utf-8", "replace").decode()
+        wanted = "WHERE id = ? AND id <> ''"
+        return [seq for (seq,) in self.select("articles", {"seq": PositiveCount}, wanted, [own_id])]
+
     def has_ids(self) -> bool:
         """Whether the source's articles have ids of their own."""
         rows = self._rows("SELECT id FROM articles LIMIT 1")

@@ -47,6 +47,7 @@ from wikitopics.in_python.words import (
 )
 from wikitopics.session import control
 from wikitopics.session.advance import followed
+from wikitopics.session.analysis.frames import index_since_added
 from wikitopics.session.errors import BadUsage, NoSession, NotNow, Say, SessionError, SessionInUse
 from wikitopics.session.in_memory_texts import InMemoryTexts
 from wikitopics.session.options import HELD_OUT, NO_SNIPPETS, ON_END, PASSES, REPLICAS, SEED
@@ -177,7 +178,7 @@ def train(
     Raises ValueError or TypeError for a wrong argument, and `SessionError` if the session has other
     texts or options, is in use, or cannot be written, or if the trainer fails. Warns of repeated
     ids, of texts that are short or seem to contain markup, and of an index or ids that can only be
-    kept as text.
+    kept as text, also because those of added texts are of another type.
     """
     if add and replace:
         raise ValueError("add and replace contradict each other: give one")
@@ -483,6 +484,10 @@ def _remarks(path: Path, number: int, skipped_before: int) -> Iterator[str]:
     many it had already skipped before, for ids that other texts in it have."""
     with SessionReader(path) as reader:
         now = reader.status()
+        has_tables = find_spec("pandas") is not None
+        index = index_since_added(reader) if has_tables else ""
+    if index:
+        yield index
     skipped = now.skips.get(KNOWN_ID, 0) - skipped_before
     if skipped:
         yield (

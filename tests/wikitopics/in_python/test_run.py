@@ -250,9 +250,22 @@ def test_texts_are_added_to_a_session_and_have_the_index_of_both(path):
         learn(more[:20])
     with pytest.raises(wt.SessionError, match="seed"):
         learn(more[:20], add=True, seed=1)
-    assert learn(TEXTS[:5], add=True).documents().index.name == "page_id"  # a list has no ids
+    with pytest.warns(UserWarning, match="ids: the added texts have none, so the index"):
+        session = learn(TEXTS[:5], add=True)  # a list has no ids
+    assert session.documents().index.name == "page_id"
     with pytest.raises(ValueError, match="add and replace"):
         learn(more, add=True, replace=True)
+
+
+def test_ids_of_another_type_are_told_when_they_make_the_index_text(path, recwarn):
+    learn(pd.Series(TEXTS, index=range(120)))
+    session = learn(pd.Series(TEXTS[:2], index=pd.Index([120, 121], dtype="int32")), add=True)
+    assert not recwarn.list, "numbers remain numbers"
+    assert session.documents().index.equals(pd.RangeIndex(122))
+    with pytest.warns(UserWarning, match=r"^ids: those of the added texts are not int64") as told:
+        session = learn(pd.Series(TEXTS[2:4], index=["n1", "n2"]), add=True)
+    assert len(told) == 1
+    assert session.documents().index[-1] == "n2"
 
 
 def test_counts_of_a_session_are_a_minibatch(path):
