@@ -5,13 +5,14 @@ Importing this module loads pandas.
 
 import warnings
 from collections.abc import Mapping, Sequence, Set
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_string_dtype
+from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_object_dtype, is_string_dtype
 
+from wikitopics.crawler.page import sound_text
 from wikitopics.model.online import IN_USE
 from wikitopics.session.advance import Advance, unseen
 from wikitopics.session.analysis.areas import areas
@@ -101,11 +102,31 @@ def column_of(argument: str, values: object) -> Column:
         raise TypeError(f"{argument} must be a column, such as frame['label'], not a table")
     if isinstance(values, str | bytes | Mapping | Set) or not hasattr(values, "__len__"):
         raise TypeError(f"{argument} must be a column or a list with a value for each document")
-    labels = values.index if isinstance(values, pd.Series) else None
+    labels = _native(values.index) if isinstance(values, pd.Series) else None
     try:
-        return Column(pd.Series(values), labels)
+        return Column(_series(values), labels)
     except ValueError as error:  # an array of several dimensions
         raise ValueError(f"{argument}: {error}") from None
+
+
+def _series(values: object) -> pd.Series:
+    """The values with which pandas can compute: of text, without halves of characters. Raises
+    ValueError."""
+    try:
+        series = pd.Series(values)
+    except UnicodeEncodeError:
+        series = pd.Series(values, dtype=object)
+    if is_object_dtype(series):
+        sound = [sound_text(value) if isinstance(value, str) else value for value in series]
+        return pd.Series(sound, series.index, dtype=object)
+    return _native(series)
+
+
+def _native(values: Any) -> Any:
+    """A Series or an index in the byte order of this machine: pandas computes with no other."""
+    if isinstance(values.dtype, np.dtype):
+        return values.astype(values.dtype.newbyteorder("="))
+    return values
 
 
 def places_of_values(
@@ -196,7 +217,10 @@ def _columns(
         return [(area.number, area.name, area.topics) for area in areas(reader, model)]
     if level != "topics":
         raise ValueError(f"level must be 'areas' or 'topics', not {level!r:.60}")
-    rows = [row for row in reader.topics(model) if row.share > IN_USE and not row.hidden]
+    in_use = [row for row in reader.topics(model) if row.share > IN_USE]
+    rows = [row for row in in_use if not row.hidden]
+    if in_use and not rows:
+        raise SessionError(f"all topics of {model} in use are hidden")
     rows.sort(key=lambda row: -row.share)
     return [(row.topic, row.name, (row.topic,)) for row in rows]
 

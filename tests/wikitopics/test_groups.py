@@ -207,6 +207,33 @@ def test_hidden_topics_are_no_topics_of_a_table(notes, labels, cli):
         assert cli("topics", "unhide", last, "--session", notes.path).code == 0
 
 
+def test_if_all_topics_are_hidden_the_table_of_topics_says_so(notes, labels):
+    numbers = [topic.number for topic in notes.topics()]
+    for number in numbers:
+        notes.hide(number)
+    with pytest.raises(wt.SessionError, match="all topics of scvb0 in use are hidden"):
+        notes.by(labels, level="topics")
+    assert_is_by_hand(notes.by(labels), notes, labels)
+
+
+def test_numbers_in_another_byte_order_are_values_and_ids(listed):
+    numbers = np.arange(len(listed.documents()))
+    for of_others, own in ((">i4", "int32"), (">f8", "float64")):
+        others = listed.by(numbers.astype(of_others))
+        pd.testing.assert_frame_equal(others, listed.by(numbers.astype(own)))
+    page_ids = listed.documents().index
+    by_page_id = pd.Series(numbers, page_ids[::-1])
+    turned = pd.Series(numbers, pd.Index(page_ids[::-1].astype(">i8"), name="page_id"))
+    pd.testing.assert_frame_equal(listed.by(turned), listed.by(by_page_id))
+
+
+def test_halves_of_characters_in_the_names_of_groups_are_replaced(notes, labels):
+    names = ["a\ud800" if label == "a" else "b" for label in labels]
+    halves = pd.Series(names, labels.index, dtype=object)
+    for groups in (halves, halves.to_numpy(), halves.tolist()):
+        assert notes.by(groups)["group"].unique().tolist() == ["a\ufffd", "b"]
+
+
 @pytest.mark.parametrize(
     ("groups", "error", "message"),
     [

@@ -169,6 +169,16 @@ def test_numbers_become_a_scale(notes, tmp_path):
         assert starts[0] == "0", "as the smallest number is"
 
 
+def test_numbers_in_another_byte_order_and_halves_of_characters_are_colours(notes, tmp_path):
+    n = np.arange(len(notes.documents()))
+    for color, keys in (
+        ((n % 2).astype(">i4"), ["0", "1"]),
+        (["often\ud800" if number % 3 else "seldom" for number in n], ["often\ufffd", "seldom"]),
+    ):
+        notes.map(color=color).save(tmp_path / "map.html")
+        assert keys_of((tmp_path / "map.html").read_text()) == keys
+
+
 def test_few_numbers_have_colours_from_both_ends_of_the_scale(notes, tmp_path):
     notes.map(color=np.arange(len(notes.documents())) % 2).save(tmp_path / "map.html")
     head, _ = head_and_rest((tmp_path / "map.html").read_text())
