@@ -72,8 +72,8 @@ class MapFrame(pd.DataFrame):  # type: ignore[misc]
         of_model, colouring = self._drawn
         if not snippets:
             of_model = replace(of_model, snippets=None)
-        target = user_path(os.fspath(path))
         try:
+            target = user_path(os.fspath(path))
             check_target(target)
         except BadUsage as error:
             raise ValueError(f"path: {error}") from None

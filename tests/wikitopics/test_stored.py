@@ -213,6 +213,13 @@ def test_mistakes_are_one_line(session, home, tmp_path):
     refused(
         lambda: session.export("topics", "x", model="nope"), "no model 'nope'", error=ValueError
     )
+    unknown = "~nobody-of-that-name/x.html"
+    for write in (
+        lambda: session.export("topics", unknown),
+        lambda: session.report(unknown),
+        lambda: session.map().save(unknown),
+    ):
+        refused(write, "path: ", "no such user", error=ValueError)
     refused(lambda: session.report("x.pdf"), "end the name in .html", error=ValueError)
     refused(lambda: wt.open(3), "session must be a name or a path, not 3", error=TypeError)
     refused(lambda: wt.open("x y"), "session: 'x y' is not a session name", error=ValueError)

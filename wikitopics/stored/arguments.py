@@ -31,10 +31,13 @@ def path_of(session: str | os.PathLike[str]) -> Path:
 
 
 def target_of(path: str | os.PathLike[str]) -> Path:
-    """The file to write."""
+    """The file to write. Raises ValueError and TypeError."""
     if not isinstance(path, str | os.PathLike):
         raise wrong_type("path", "a path", path)
-    return user_path(os.fspath(path))
+    try:
+        return user_path(os.fspath(path))
+    except BadUsage as error:
+        raise ValueError(f"path: {error}") from None
 
 
 def wrong_type(argument: str, needed: str, value: object) -> TypeError:
