@@ -1,7 +1,11 @@
 """Foreign text in matplotlib's fonts: as it is, never as a formula, and in a font that has its
 letters."""
 
+import contextlib
+import sys
 import warnings
+from collections.abc import Iterator
+from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
@@ -16,6 +20,10 @@ AS_IT_IS: dict[str, Any] = {"parse_math": False, "usetex": False}
 _ANY = "Last Resort"
 """A font that has a sign for every letter, but the same for all letters of a script."""
 _UNKNOWN = "?"
+_OWN = ("wikitopics", "contextlib")
+"""The packages whose lines no warning names."""
+_LACKING: ContextVar[set[str] | None] = ContextVar("lacking", default=None)
+"""The letters that no font has, of the picture that is being drawn; None: of no picture."""
 
 
 def told(text: str, most: int) -> str:
@@ -25,7 +33,8 @@ def told(text: str, most: int) -> str:
 
 def lettered(text: str) -> dict[str, Any]:
     """The arguments by which matplotlib writes this text: with the user's fonts, and after these
-    with others that are installed. Warns of letters that none of them has."""
+    with others that are installed. Warns of letters that none of them has, as `one_warning` does.
+    """
     lacking = {letter for letter in text if ord(letter) > 126}
     families = list(rcParams["font.family"])
     for family in families:
@@ -39,13 +48,44 @@ def lettered(text: str) -> dict[str, Any]:
                 lacking -= known
     for letter in lacking:
         text = text.replace(letter, _UNKNOWN)
-    if lacking:
-        warnings.warn(
-            f"no installed font has {''.join(sorted(lacking))!r:.40}: install one for your script, "
-            "such as Noto Sans",
-            stacklevel=2,
-        )
+    with one_warning() as told_at_end:
+        told_at_end |= lacking
     return {"text": text, "fontfamily": families, **AS_IT_IS}
+
+
+@contextlib.contextmanager
+def one_warning() -> Iterator[set[str]]:
+    """Yield a set of letters that no installed font has. At the end of the outermost block, such as
+    one that draws a picture, one warning tells them, in the line that called this program."""
+    outer = _LACKING.get()
+    if outer is not None:
+        yield outer
+        return
+    letters: set[str] = set()
+    token = _LACKING.set(letters)
+    try:
+        yield letters
+    finally:
+        _LACKING.reset(token)
+    if letters:
+        warnings.warn(
+            f"no installed font has {cut(''.join(sorted(letters)), 40)!r}: install one for your "
+            "script, such as Noto Sans",
+            stacklevel=_callers_level(),
+        )
+
+
+def _callers_level() -> int:
+    """How far up the stack, from the caller on, the line is that called this program."""
+    level = 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None:
+        package, _, _ = frame.f_globals["__name__"].partition(".")
+        if package not in _OWN:
+            break
+        frame = frame.f_back
+        level += 1
+    return level
 
 
 @cache

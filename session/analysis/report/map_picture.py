@@ -16,7 +16,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from wikitopics.session.analysis.map_contents import MapContents
-from wikitopics.session.analysis.report.fonts import AS_IT_IS, lettered, told
+from wikitopics.session.analysis.report.fonts import AS_IT_IS, lettered, one_warning, told
 from wikitopics.session.analysis.report.map_page import OTHER, Colouring
 from wikitopics.session.storage.places import WHOLE, Places
 
@@ -47,6 +47,7 @@ def picture(of_model: MapContents, colouring: Colouring | None) -> bytes:
     return file.getvalue()
 
 
+@one_warning()
 def drawn(of_model: MapContents, colouring: Colouring | None) -> Figure:
     """The map as a figure of matplotlib."""
     figure = Figure(figsize=SIZE, dpi=DOTS, facecolor=PAPER)

@@ -36,7 +36,7 @@ from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.analysis.comparison import ComparedModel
 from wikitopics.session.analysis.groups import Level
 from wikitopics.session.analysis.report.contents import sound
-from wikitopics.session.analysis.report.fonts import AS_IT_IS, told
+from wikitopics.session.analysis.report.fonts import AS_IT_IS, one_warning, told
 from wikitopics.session.analysis.report.letters import BOLDER, breadth
 from wikitopics.session.analysis.report.on_axes import (
     LINE,
@@ -136,6 +136,7 @@ def colours_of(reader: SessionReader, model: str, level: Level) -> Mapping[int, 
 # The words of topics.
 
 
+@one_warning()
 def draw_topics(axes: Axes | None, topics: Sequence[DrawnTopic], number: int) -> Axes:
     """A small bar chart of words for each of the topics; ``number``: of all topics."""
     n = len(topics)
@@ -196,6 +197,7 @@ def _size_of_bars(n: int) -> tuple[float, float]:
 # The tree.
 
 
+@one_warning()
 def draw_tree(
     axes: Axes | None,
     tree: Sequence[Branch],
@@ -281,6 +283,7 @@ def _colours_of_lines(
 # Groups, and time.
 
 
+@one_warning()
 def draw_heat(
     axes: Axes | None, frame: DataFrame, colour_of: Mapping[int, str], most: int, what: str
 ) -> Axes:
@@ -365,6 +368,7 @@ def _diagonal(shares: NDArray[np.float64]) -> NDArray[np.int64]:
     return order
 
 
+@one_warning()
 def draw_over_time(
     axes: Axes | None, frame: DataFrame, colour_of: Mapping[int, str], most: int, what: str
 ) -> Axes:
@@ -438,6 +442,7 @@ def sound_curves(reader: SessionReader) -> dict[str, Curve]:
     return known
 
 
+@one_warning()
 def draw_curves(axes: Axes | None, curves: Mapping[str, Curve], noun: str) -> Axes:
     """The perplexity of each model over the articles that it has trained on."""
     axes = axes or new_axes(7.5, 4.5)
@@ -472,6 +477,7 @@ SCORES = (
 """What `draw_compared` draws of each model."""
 
 
+@one_warning()
 def draw_compared(axes: Axes | None, models: Sequence[ComparedModel]) -> Axes:
     """How each score goes with the number of topics: a small picture of each within the axes."""
     axes = axes or new_axes(8.5, 5)

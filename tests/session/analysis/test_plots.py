@@ -377,6 +377,13 @@ def test_letters_that_no_font_has_are_told_once_and_never_drawn_as_boxes():
     assert told("a\n b\x07" + "c" * 50, 10) == "a b\\x07ccc…"[:9] + "…"
 
 
+def test_letters_that_no_font_has_are_told_once_a_picture_in_the_users_line(notes):
+    kinds = ["𒀀", "𒀁", "𒀂"] * 40
+    with pytest.warns(UserWarning, match="no installed font has '𒀀𒀁𒀂'") as warned:
+        notes.plot_heat(kinds)
+    assert [told.filename for told in warned] == [__file__]
+
+
 def test_a_number_of_topics_that_there_is_not_is_refused(notes):
     with pytest.raises(ValueError, match="topics: 99 is not in use, or hidden"):
         notes.plot_topics(topics=[99])
