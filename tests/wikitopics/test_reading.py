@@ -149,6 +149,15 @@ def test_each_row_of_a_table_is_inferred(cli, trained, tmp_path, corpus, one_lin
     assert [(row["row"], row["id"]) for row in rows] == [(1, "1"), (2, "2")]
     assert rows[1]["proportions"] == expected["proportions"]
 
+    odd = tmp_path / "odd.jsonl"
+    odd.write_text("no JSON\n" * 12 + f'{{"text": "{one}"}}\n' + "no JSON\n")
+    outcome = cli.ok("infer", odd)
+    assert f"{odd}: 13 of 14 rows have no readable text" in outcome.err
+    missing = tmp_path / "missing.csv"
+    outcome = cli("infer", odd, missing)
+    assert (outcome.code, outcome.out) == (2, ""), "all files are looked for first"
+    assert f"{missing}: no such file" in outcome.err
+
     one_line(cli("infer", table), 2, "Name one with --text-column", "'id', 'review'")
     one_line(cli("infer", table, alone), 2, "give one kind at a time")
     one_line(cli("infer", alone, "--no-header"), 2, "are for .csv, .tsv, .jsonl and .parquet")

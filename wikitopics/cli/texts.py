@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from wikitopics.crawler.file_source import PageAndPlace
     from wikitopics.crawler.page import Markup, Page
     from wikitopics.model import OnlineModel
     from wikitopics.session.analysis.find import Found
@@ -240,27 +241,34 @@ def infer_rows(
     which rows are left out, since they have no text or are damaged, and, where nobody sees the
     rows, how far it is.
 
-    Raises BadSource for a file without such rows, and at the end `SessionError` if no word of any
-    row is known.
+    Raises BadSource for a path that is no file of rows, before any is read, and for a file without
+    rows with texts; at the end `SessionError` if no word of any row is known.
     """
+    from wikitopics.crawler.errors import BadSource
+    from wikitopics.crawler.texts.files import check_paths
     from wikitopics.vocab.counting import together
 
+    for file in files:
+        check_paths([file])
     are_seen = sys.stdout.isatty()
     inference = _Inference(reader, model, markup)
     any_is_known = False
     for file in files:
-        pages, n_rows = _rows(file, columns, markup)
+        rows = _Rows(file, columns, markup)
         n_inferred = 0
         with ProgressLine() as progress:
             advance = unseen if are_seen else progress
             # Many are inferred sooner than each alone, and too many would take much memory.
-            for some in together(pages, lambda page: len(page.text), _ROWS, _CHARACTERS):
+            for some in together(rows.pages, lambda page: len(page.text), _ROWS, _CHARACTERS):
                 n_inferred += len(some)
                 inferred = inference.of(page.text for page in some)
                 for page, text in zip(some, inferred, strict=True):
                     any_is_known = any_is_known or text.known > 0
                     yield file, page, text
-                advance("rows inferred", some[-1].page_id, n_rows)
+                advance("rows inferred", some[-1].page_id, rows.total)
+        if not n_inferred:
+            raise BadSource(f"there are no documents in {file}")
+        n_rows = rows.total or rows.read
         n_left_out = n_rows - n_inferred
         if n_left_out > 0:
             say(f"{file}: {n_left_out:,} of {n_rows:,} rows have no readable text")
@@ -268,28 +276,45 @@ def infer_rows(
         raise _nothing_known(reader, "these texts contain")
 
 
-def _rows(file: str, columns: RowColumns, markup: "Markup | None") -> "tuple[Iterable[Page], int]":
-    """The rows of a file that have a text, and the number of all; 0 if the file does not say."""
-    from wikitopics.crawler.page import Page
-    from wikitopics.crawler.texts.documents import TextFiles
-    from wikitopics.crawler.texts.files import is_parquet
-    from wikitopics.crawler.texts.parquet import local_rows
-    from wikitopics.crawler.texts.parquet_columns import ColumnNames
+class _Rows:
+    """The rows of a file or of a folder of Parquet files."""
 
-    if is_parquet(file):
-        rows = local_rows([file], ColumnNames(columns.text, id=columns.id), say)
-        return rows.pages(say), rows.rows
-    # "html" keeps it from remarking on markup, which the session may know of.
-    texts = TextFiles(
-        [file],
-        columns.text,
-        say,
-        markup or "html",
-        id=columns.id,
-        header=columns.header,
-        once=False,
-    )
-    return (page for page, _ in texts.first_reading(say) if isinstance(page, Page)), 0
+    def __init__(self, file: str, columns: RowColumns, markup: "Markup | None") -> None:
+        from wikitopics.crawler.texts.documents import TextFiles
+        from wikitopics.crawler.texts.files import is_parquet
+        from wikitopics.crawler.texts.parquet import local_rows
+        from wikitopics.crawler.texts.parquet_columns import ColumnNames
+
+        self.pages: Iterator[Page]
+        """Those that have a text."""
+        self.total = 0
+        """The number of all rows; 0 if the file does not say."""
+        self.read = 0
+        """The number of those that have been read, if the file does not say how many there are."""
+        if is_parquet(file):
+            of_parquet = local_rows([file], ColumnNames(columns.text, id=columns.id), say)
+            self.pages = of_parquet.pages(say)
+            self.total = of_parquet.rows
+            return
+        # "html" keeps it from remarking on markup, which the session may know of.
+        texts = TextFiles(
+            [file],
+            columns.text,
+            say,
+            markup or "html",
+            id=columns.id,
+            header=columns.header,
+            once=False,
+        )
+        self.pages = self._counted(texts.first_reading(say))
+
+    def _counted(self, found: "Iterator[PageAndPlace]") -> "Iterator[Page]":
+        from wikitopics.crawler.page import Page
+
+        for page, _ in found:
+            self.read += 1
+            if isinstance(page, Page):
+                yield page
 
 
 class _Inference:

@@ -131,7 +131,7 @@ def test_each_row_is_inferred(cli, counted_here, one_line, files, tmp_path, monk
     )
     (tmp_path / "empty").mkdir()
     one_line(cli("infer", tmp_path / "empty"), 1, "a folder, not a regular file")
-    one_line(cli("infer", tmp_path / "none.parquet"), 2, "No such file")
+    one_line(cli("infer", tmp_path / "none.parquet"), 2, "no such file")
     one_line(cli("infer", "https://a.org/b.parquet"), 2, "download it first")
     one_line(cli("similar", other), 2, "`infer` gives the topics of each")
     unknown = write(tmp_path / "unknown.parquet", pa.table({"text": ["qqq qqq"]}))
@@ -148,7 +148,8 @@ def test_each_row_is_inferred(cli, counted_here, one_line, files, tmp_path, monk
     assert (outcome.code, row["known"]) == (1, 0)
     empty = write(tmp_path / "empty.parquet", pa.table({"text": pa.array([], pa.string())}))
     outcome = cli("infer", empty, "--json")
-    assert (outcome.code, json.loads(outcome.out)) == (1, [])
+    assert (outcome.code, json.loads(outcome.out)) == (2, [])
+    assert f"there are no documents in {empty}" in outcome.err
     outcome = cli("infer", files / "b.parquet", damaged, "--json")
     assert (outcome.code, len(json.loads(outcome.out))) == (2, 150)
     assert "a Parquet file that is cut off" in outcome.err
