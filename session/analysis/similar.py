@@ -229,7 +229,7 @@ class Recorded:
 
     def row_of(self, reader: SessionReader, title: str, *, exact: bool = False) -> int | None:
         """The row of the newest article with this title; without ``exact``, of one whose title
-        differs only in capitals if there is no other."""
+        differs only in capitals if there is no other, otherwise of the newest with this id."""
         rows = np.flatnonzero(self.articles.title_keys == title_key(title))
         row_of_seq = dict(zip(self.articles.seqs(rows).tolist(), rows.tolist(), strict=True))
         alike = reader.numbered(row_of_seq, with_snippets=False).values()
@@ -237,10 +237,18 @@ class Recorded:
         if not named and not exact:
             folded = title.casefold()
             named = [article for article in alike if article.title.casefold() == folded]
-        if not named:
+        if named:
+            newest = max(article.seq for article in named)
+            return int(row_of_seq[newest])
+        return None if exact else self._row_of_id(reader, title)
+
+    def _row_of_id(self, reader: SessionReader, own_id: str) -> int | None:
+        """The row of the newest article with this id of its own."""
+        seqs = self.articles.seqs(np.arange(len(self)))
+        rows = np.flatnonzero(np.isin(seqs, reader.seqs_of_id(own_id)))
+        if not len(rows):
             return None
-        newest = max(article.seq for article in named)
-        return int(row_of_seq[newest])
+        return int(rows[seqs[rows].argmax()])
 
     def nearest(
         self,
@@ -488,7 +496,7 @@ def _sums(
 
 
 def not_found(reader: SessionReader, title: str, *, or_file: bool = False) -> SessionError:
-    """The error for a title that `row_of` does not find, with the nearest titles.
+    """The error for a title or an id that `row_of` does not find, with the nearest titles.
 
     ``or_file``: whether the name of a file was allowed too; then there is no such file.
     """

@@ -191,7 +191,7 @@ def test_mistakes_are_one_line(session, home, tmp_path):
         refused(lambda ask=ask: ask(-1), "topics 0 to 4", error=ValueError)
     refused(lambda: session.articles(limit=-1), "limit", error=ValueError)
     refused(lambda: session.articles(limit="all"), "limit must be a whole number", error=TypeError)
-    refused(lambda: session.similar(3), "title must be text, not 3", error=TypeError)
+    refused(lambda: session.similar(2.5), "must be a title or an id, not 2.5", error=TypeError)
     refused(lambda: session.similar(), "a title or a text", error=ValueError)
     for arguments, error, *says in (
         (
@@ -280,6 +280,22 @@ def notes(made_once, trainers_run_here):
         learn(session=folder / "notes.db", ids=ids, titles=ids, model=["scvb0", "lda"])
 
     return wt.open(made_once("handing-on", train) / "notes.db")
+
+
+def test_a_document_is_also_found_by_its_id_if_no_title_is_the_same(
+    trainers_run_here, tmp_path, cli
+):
+    texts = pd.Series(TEXTS, index=range(1, 121))
+    titles = ["7", *(f"text {number}" for number in range(2, 121))]
+    session = learn(texts, session=tmp_path / "s.db", titles=titles)
+    assert session.similar(5, 3) == session.similar("5", 3) == session.similar("text 5", 3)
+    assert "1" in {found.id for found in session.similar(8, 119)}
+    assert "1" not in {found.id for found in session.similar("7", 119)}, "a title comes first"
+    told = cli.json("similar", "5", "--limit", 3, "--session", session.path)
+    assert [one["id"] for one in told] == [found.id for found in session.similar(5, 3)]
+    for unknown in ("", "121", -1):
+        with pytest.raises(wt.SessionError, match="no trained document is called"):
+            session.similar(unknown)
 
 
 @pytest.mark.parametrize("what", ["topics", "articles", "proportions", "words", "metrics"])

@@ -469,7 +469,7 @@ def _put_documents(found: "Found") -> None:
 
 
 @click.command(cls=Command)
-@click.argument("words", metavar="TITLE…|FILE", nargs=-1, required=True)
+@click.argument("words", metavar="TITLE…|ID|FILE", nargs=-1, required=True)
 @options.limit_option
 @options.of_model
 @options.json_option
@@ -478,10 +478,11 @@ def similar(
 ) -> None:
     """List the articles most like another one, or like any text.
 
-    Give an article by its title, or a text by its file ('-' for standard input).
+    Give an article by its title, one of your own documents also by its id, or a text by its file
+    ('-' for standard input).
 
-    An exact title takes precedence over a file of that name (./NAME is always the file), and a file
-    over a title that differs only in capitals.
+    An exact title takes precedence over a file of that name (./NAME is always the file), a file
+    over a title that differs only in capitals, and titles over ids.
 
     Likeness is from 0, no more alike than the average article, to 1, the same. It compares topics
     and, where the session has the words of all its articles, also words: of your own documents, of
@@ -503,7 +504,7 @@ def similar(
             recorded = Recorded(reader, name, progress)
         # The proportions of a text, or the row of an article. The first of these that exists is
         # taken: an article with exactly this title, a file, an article whose title differs only in
-        # capitals.
+        # capitals, an article with this id.
         near: NDArray[np.float32] | int | None = None
         counted = None
         if what != "-":

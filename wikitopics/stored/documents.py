@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from numbers import Integral
 from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
@@ -154,7 +155,7 @@ class DocumentMethods(SessionFile):
 
     def similar(
         self,
-        title: str | None = None,
+        title: str | int | None = None,
         limit: int = 20,
         model: str | None = None,
         *,
@@ -162,7 +163,8 @@ class DocumentMethods(SessionFile):
         markup: Markup | None = None,
     ) -> list[Neighbour]:
         """The articles most like the one with this title, or like any text, the most alike first:
-        trained ones and, once the session has ended, also the user's own held-out documents.
+        trained ones and, once the session has ended, also the user's own held-out documents. If
+        there is no such title, ``title`` is the id of one of your own documents.
         ``text`` may also be a list of tokens; ``markup`` is the text's, as for `infer`. Raises
         ValueError for a text without any word of the vocabulary.
 
@@ -174,8 +176,8 @@ class DocumentMethods(SessionFile):
         """
         if (title is None) == (text is None):  # neither, or both
             raise ValueError("similar takes either a title or a text")
-        if not isinstance(title, str | None):
-            raise wrong_type("title", "text", title)
+        if not isinstance(title, str | Integral | None):
+            raise wrong_type("title", "a title or an id", title)
         limit = whole("limit", limit, least=1)
         of_text: tuple[Counted, NDArray[np.float32]] | None = None
         if text is not None:
