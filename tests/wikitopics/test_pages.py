@@ -21,7 +21,6 @@ import pytest
 
 import wikitopics as wt
 from tests.commands import ROOT, python
-from tests.crawler import parquet
 from tests.session.rows import sql
 from wikitopics.cli import run, wikitopics
 from wikitopics.session import __version__
@@ -362,15 +361,15 @@ def test_keys_are_those_of_the_page(command, cli, trained, tmp_path):
         title = next(row.title for row in reader.recent_articles(10_000) if row.role == "trained")
         text = tmp_path / "text"
         text.write_text(" ".join(reader.vocabulary()), encoding="utf-8")
-    if command == "infer FILE.parquet":
-        parquet.write(tmp_path / "rows.parquet", parquet.table([1], text=[text.read_text()]))
+        table = tmp_path / "rows.csv"
+        table.write_text(f"id,text\n7,{text.read_text()}\n", encoding="utf-8")
     given = {
         "K": "0",
         "TOPIC": "0",
         "TITLE": title,
         "WORDS": title,
         "FILE": str(text),
-        "FILE.parquet": str(tmp_path / "rows.parquet"),
+        "FILE.csv": str(table),
         "SESSION": "default",
     }
     offline = ["--offline"] if command == "doctor" else []
