@@ -33,7 +33,8 @@ HOST = "127.0.0.1"
 VIEWER = "wikitopics.tui.viewer"
 """The module that each viewer runs. The server itself does not load Textual."""
 MOST_VIEWERS = 8
-"""The maximum number of viewers at a time: each is a process of about 80 MB."""
+"""The maximum number of viewers at a time: each is a process of about 80 MB, or
+190 MB once it has drawn the map of articles."""
 MOST_CELLS = 1_000
 """The maximum number of columns or lines that a browser may ask for."""
 HEARTBEAT = 15
@@ -57,7 +58,7 @@ _HEADERS = {
     "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; "
     # The page's own script, which makes the terminal fit the browser.
-    "script-src 'self' 'sha256-wuJhDgvGi1ifKWtQ2XAHNCFF6jk86qyFeQNhu9O1F1s='; "
+    "script-src 'self' 'sha256-z569DfEvsN4WzKYkjXQCCGOwrIsWsgY2lb27dDDIA0Q='; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",  # the address holds the token
     "Cache-Control": "no-store",

@@ -19,10 +19,12 @@ from textual.app import SystemCommand
 from textual.color import Color
 
 from tests import waiting
+from tests.browsers import too_small
 from tests.tui import seeing
 from tests.tui.opening import KEYS, is_open
 from wikitopics.extra import WEB
 from wikitopics.tui import terminal, viewer
+from wikitopics.tui.main_screen import NUMBERED
 from wikitopics.tui.views.view import View
 
 ENDS = {"q", "ctrl+c", "ctrl+q"}
@@ -183,6 +185,24 @@ def test_nothing_is_told_to_whoever_lacks_the_token_or_asks_for_another_site(
     assert viewers(process) == []
 
 
+RECORD = """
+const Socket = WebSocket; window.drawn = "";
+window.WebSocket = class extends Socket { constructor(...all) { super(...all);
+    this.addEventListener("message", ({data}) =>
+        drawn += data instanceof ArrayBuffer ? new TextDecoder().decode(data) : ""); } };
+"""
+
+
+def recorded(browser, address):
+    """Open the page in the browser; returns a function that waits until these words were drawn."""
+    script = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": RECORD})
+    browser.get(address)
+    browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
+    return lambda words: waiting.until(
+        lambda: words in browser.execute_script("return window.drawn")
+    )
+
+
 async def seen(browser, words):
     """Read what is drawn until it has these words."""
     drawn = b""
@@ -212,7 +232,7 @@ def test_the_page_is_as_light_or_dark_as_the_browser_and_fits_a_phone(served, br
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
     size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    browser.get(address)
+    shows = recorded(browser, address)
 
     def told():
         """The viewer's environment, which is the server's until it has begun."""
@@ -230,8 +250,19 @@ def test_the_page_is_as_light_or_dark_as_the_browser_and_fits_a_phone(served, br
     (columns,) = re.findall(r"\0COLUMNS=(\d+)\0", told())
     assert 60 <= int(columns) < 80
     assert browser.execute_script("return document.documentElement.scrollWidth") == 390
+    assert too_small(browser, "button") == []
+    names = "return [...document.querySelectorAll('button')].map(button => button.textContent)"
+    assert browser.execute_script(names) == [kind.TITLE for kind in NUMBERED]
+    shows("FINISHED")
+    lower_edge = "return document.getElementById('terminal').getBoundingClientRect().bottom"
+    assert browser.execute_script(lower_edge) == 844 - 44
+    for button, words in (("Topics", "Topics by share"), ("Dashboard", "Perplexity")):
+        browser.execute_script("window.drawn = ''")
+        browser.find_element("xpath", f"//button[.='{button}']").click()
+        shows(words)
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert not browser.find_element("tag name", "nav").is_displayed()
 
 
 @pytest.mark.interop
@@ -398,27 +429,15 @@ def test_the_oldest_of_too_many_strangers_goes():
     assert [one.transport for one in made] == ["open", None, None, "open", "open", "open"]
 
 
-RECORD = """
-const Socket = WebSocket; window.drawn = "";
-window.WebSocket = class extends Socket { constructor(...all) { super(...all);
-    this.addEventListener("message", ({data}) =>
-        drawn += data instanceof ArrayBuffer ? new TextDecoder().decode(data) : ""); } };
-"""
-
-
 @pytest.mark.interop
 def test_it_is_shown_in_a_browser_that_asks_nobody_else(served, browser):
     process, address = served
-
-    def shows(words):
-        waiting.until(lambda: words in browser.execute_script("return window.drawn"))
 
     first = browser.current_window_handle
     for window in (first, None):
         if window is None:
             browser.switch_to.new_window("tab")
-        browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": RECORD})
-        browser.get(address)
+        shows = recorded(browser, address)
         shows("FINISHED")
     browser.switch_to.active_element.send_keys("2")
     shows("Topics by share")
