@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from rich.cells import cell_len
 
+from wikitopics.session import errors
 from wikitopics.session.analysis.areas import Area
 from wikitopics.session.records import TopicRow
 from wikitopics.session.wording import APART, found_sign, word_separator
@@ -30,7 +31,7 @@ PINNED = "*"
 """The sign of a topic that is pinned to the top."""
 NEWCOMER = "+"
 """The sign of a word that is new among a topic's first ten."""
-NO_TOPICS = " no topics yet: they appear with the first minibatch"
+NO_TOPICS = f" {errors.NO_TOPICS}"
 TREND = 8
 """Cells of the bars of a topic's share over time."""
 NOISE = 0.25
@@ -47,6 +48,8 @@ ROOMY = 60
 """Cells of a line from which the trend is shown."""
 AREA_WIDTH = 44
 """The maximum cells of an area's name and the number of its topics."""
+TOPIC_COUNT = 12
+"""Cells of the number of its topics."""
 PROMINENT = 3
 """The number of a topic's words that are not muted."""
 ROOM_FOR_TITLES = 114
@@ -278,14 +281,11 @@ class TopicList(RowList[Row]):
             fold = ASCII_UNFOLDED if row.is_open else ASCII_FOLDED
         else:
             fold = UNFOLDED if row.is_open else FOLDED
-        start = self._numbers(f"{fold}{row.number}", row, row.largest_topic, (), width)
+        start = self._numbers(fold, row, row.largest_topic, (), width)
         if self._has_signs:
             start.append(("  ", ""))
         room = width - sum(len(text) for text, _ in start)
-        if room >= AREA_WIDTH:
-            topics = f"{plural(row.topic_count, 'topic'):>12}"
-        else:
-            topics = f"{row.topic_count:>4}"
+        topics = f"{plural(row.topic_count, 'topic'):>{TOPIC_COUNT}}"
         name = padded(visible(row.name), max(min(room, AREA_WIDTH) - len(topics), 0))
         return [*start, (name, "accent"), (topics, "muted")]
 

@@ -23,6 +23,7 @@ from wikitopics.tui.atlas import ASPECT, borders, laid_out, middle, toward
 from wikitopics.tui.inks import area_ink
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.terminal import DARK, LIGHT
+from wikitopics.tui.topic_list import NO_TOPICS
 from wikitopics.tui.views.atlas import FRAMES, AtlasView, TopicAtlas, births
 from wikitopics.tui.views.topics import Evolution
 
@@ -495,3 +496,14 @@ async def test_the_dashboard_s_atlas_follows_the_list(shown, live):
         await seeing.until_true(lambda: drawn.chosen != chosen)
         await pilot.press("enter")
         await seeing.until(pilot, f"Articles most about #{drawn.chosen} ")
+
+
+async def test_before_there_are_topics_the_atlas_says_so_once(shown, tmp_path):
+    new = canned.build(tmp_path / "new.db", canned.Recipe(state="new"))
+    async with shown(new, size=(180, 50), words="no topics yet") as (app, pilot):
+        for key in ("1", "7"):
+            await pilot.press(key)
+            await seeing.settled(pilot)
+            atlas = atlas_of(app)
+            assert NO_TOPICS.strip() in "".join(text for text, _ in atlas.lines(80, 20)[0])
+            assert NO_TOPICS.strip() not in f"{atlas.border_title} {atlas.border_subtitle}"

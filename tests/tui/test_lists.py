@@ -445,6 +445,10 @@ async def test_topics_fold_into_areas_around_the_chosen_one(shown, live):
             rows = [listed.parts(group, width) for group in groups]
             widths = {sum(cell_len(text) for text, _ in parts) for parts in rows}
             assert len(widths) == 1, "all rows are equally wide"
+            for group in groups:
+                text = "".join(text for text, _ in listed.parts(group, width))
+                assert text.split()[0] in "▸▾", "an area has no number that looks like a topic's"
+                assert text.endswith((" topic", " topics"))
         await pilot.press("enter")
         assert len(listed.rows) == len(groups) + listed.current.topic_count + len(unused)
         await pilot.press("b")

@@ -520,7 +520,8 @@ class Maps(Container):
         if had_focus:
             shown.focus()
         if shown is self.topics:
-            self.topics.why = self.articles.lack
+            has_topics = bool(session.topics_of(view.choice.model_of(session)))
+            self.topics.why = self.articles.lack if has_topics else ""  # it says so itself
             self.topics.show_atlas(view, session)
 
 
