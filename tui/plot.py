@@ -238,6 +238,8 @@ MOST_PINS = 4
 """The most pins: the newest that have room."""
 ROOM_FOR_WORDS = 12
 """The height of a plotting area from which pins have words."""
+BESIDE = 3
+"""The most rows between a line and the words of a pin, which otherwise has its sign alone."""
 
 
 class _Room:
@@ -299,7 +301,8 @@ def _place_pin(chart: Plot, room: _Room, pin: Pin) -> bool:
     if height >= ROOM_FOR_WORDS and cell_len(pin.text) == len(pin.text):
         after = (f"{pin.sign} {pin.text}", column)
         before = (f"{pin.text} {pin.sign}", column - len(pin.text) - 1)
-        if room.place(nearest, [after, before], column):
+        beside = [row for row in nearest if away[row] <= BESIDE]
+        if room.place(beside, [after, before], column):
             return True
     signs = [words.sign for words in room.placed if words.sign is not None]
     if any(abs(sign - column) <= 1 for sign in signs):
