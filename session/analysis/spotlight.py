@@ -35,6 +35,8 @@ HALF = 0.2
 """The least proportion of an article that is on either side of a bridge."""
 TOLD = 4
 """The most topics that are told of an article."""
+PURE = 0.4
+"""The least proportion of an article that shows a topic at its purest."""
 LEAST_TOLD = 0.08
 """The least proportion that is told."""
 COMPANY = 10
@@ -195,7 +197,7 @@ class _Looking:
         articles = self._reader.articles_about(self._model, topic, 1)
         for article in articles:
             for model, _, proportion in article.topics:
-                if model == self._model:
+                if model == self._model and proportion >= PURE:
                     words = f"{self._part(topic, proportion)}, the most typical article about it"
                     return Spot("pure", f"{self._name(topic)} at its purest", article, words)
         return None

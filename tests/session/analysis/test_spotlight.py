@@ -6,6 +6,7 @@ import pytest
 from wikitopics.session.analysis.areas import atlas
 from wikitopics.session.analysis.spotlight import (
     COMPANY,
+    PURE,
     aloneness,
     bridging,
     spotlight,
@@ -69,6 +70,9 @@ def test_kinds_take_turns_and_a_turn_is_the_same_for_every_reader(trained):
         for article in pure:
             ((_, topic, _),) = article.topics
             assert reader.articles_about("lda", topic, 1) == [article]
+        for article in pure:
+            ((_, _, proportion),) = article.topics
+            assert proportion >= PURE
         for spot in spots:
             assert reader.numbered([spot.article.seq]) == {spot.article.seq: spot.article}
             assert spot.words
