@@ -30,7 +30,7 @@ from wikitopics.tui.topic_list import (
     UNFOLDED,
 )
 from wikitopics.tui.views.atlas import ASCII_SIGNS, SIGNS
-from wikitopics.tui.views.emergence import ASCII_SHADES, CURSOR, SHADES
+from wikitopics.tui.views.emergence import ASCII_CURSOR, ASCII_SHADES, CURSOR, SHADES
 from wikitopics.tui.views.log import MOMENTS
 
 ABOUT = (
@@ -46,6 +46,7 @@ def legend(*, ascii_only: bool) -> Iterator[tuple[str, Sequence[tuple[str, str]]
         folds = ASCII_FOLDED + ASCII_UNFOLDED
         bars = ASCII_BARS
         shades = ASCII_SHADES
+        cursor = ASCII_CURSOR
         sizes = ASCII_SIGNS
         articles = ".:#"
         chosen = ASCII_SIGN
@@ -55,6 +56,7 @@ def legend(*, ascii_only: bool) -> Iterator[tuple[str, Sequence[tuple[str, str]]
         folds = FOLDED + UNFOLDED
         bars = BARS
         shades = SHADES
+        cursor = CURSOR
         sizes = SIGNS
         articles = "⠂⡂⣶"
         chosen = SIGN
@@ -64,7 +66,10 @@ def legend(*, ascii_only: bool) -> Iterator[tuple[str, Sequence[tuple[str, str]]
     yield "The spotlight", [("", words) for words in MEANINGS.values()]
     topics = [
         (dot, "a topic, in the colour of its area; grey: it belongs to none"),
-        (every_other(bars), "its share since half as many articles had been read"),
+        (
+            every_other(bars),
+            "its share since half as many articles were read; flat: within 6 % of itself",
+        ),
         (NEWCOMER, "a word that has joined its top ten since then"),
         (PINNED, "pinned to the top"),
         *(
@@ -74,7 +79,7 @@ def legend(*, ascii_only: bool) -> Iterator[tuple[str, Sequence[tuple[str, str]]
         (folds, "an area, folded or unfolded"),
         (every_other(shades), "Emergence: fuller where more of the text is the topic's own"),
         (shades[0], "Emergence: not born yet, or gone"),
-        (CURSOR, "Emergence: where the cursor is"),
+        (cursor, "Emergence: where the cursor is"),
         (sizes, "atlas of topics: a larger sign for a larger share"),
     ]
     if not ascii_only:

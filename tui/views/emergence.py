@@ -31,6 +31,7 @@ SHADE_INKS = ("faint", "spark", "accent", "spark", "accent", "spark", "accent", 
 ASCII_SHADES = ".:-=+*#@"
 """Shades from nothing to the largest size in the newest snapshot, each as a sign and an ink."""
 CURSOR = "◆"
+ASCII_CURSOR = "X"
 NOTHING = 0.01
 """The fraction of the largest size that counts as nothing."""
 SMALL = 0.1
@@ -249,7 +250,8 @@ class Heatmap(RowList[TopicRow]):
             return self._shaded(shades)
         before = self._shaded(shades[:column])
         after = self._shaded(shades[column + 1 :])
-        return [*before, (CURSOR, "strong"), *after]
+        cursor = ASCII_CURSOR if self.ascii_only else CURSOR
+        return [*before, (cursor, "strong"), *after]
 
     def _shaded(self, shades: Sequence[int]) -> Line:
         signs = ASCII_SHADES if self.ascii_only else SHADES
