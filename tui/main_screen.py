@@ -1,5 +1,6 @@
 """The main screen: status line, one of the views, key bar."""
 
+import time
 from collections.abc import Mapping
 from string import ascii_lowercase
 
@@ -114,6 +115,8 @@ class Main(Screen[None]):
         self.query_one(FindBar).shut()
         self.maximized = None
         for other in self._made.values():
+            if other.display:
+                other.hidden_at = time.monotonic()
             other.display = False
         is_new = title not in self._made
         if is_new:
@@ -128,6 +131,10 @@ class Main(Screen[None]):
 
     def _compositor_refresh(self) -> None:
         draws_all = self in self._dirty_widgets
+        regions = self._compositor._dirty_regions
+        if regions:
+            for dialog in self.app.screen_stack[1:-1]:  # Textual marks only the one in front
+                dialog._set_dirty(*regions)
         super()._compositor_refresh()
         if draws_all and self is not self.app.screen:
             # Textual marks a screen under a dialog to be drawn once more, all of it, whenever it

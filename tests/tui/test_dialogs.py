@@ -10,9 +10,10 @@ from tests.tui import seeing
 from tests.tui.standins import Process
 from wikitopics.tui.export import Export
 from wikitopics.tui.help import legend
+from wikitopics.tui.inks import Lines
 from wikitopics.tui.new_session import NewSession
 from wikitopics.tui.questions import Question
-from wikitopics.tui.views.emergence import CURSOR
+from wikitopics.tui.views.emergence import ASCII_CURSOR, ASCII_SHADES, CURSOR
 
 
 async def test_a_dialog_ends_once_and_ends_nothing_else(shown, live):
@@ -107,10 +108,23 @@ async def test_help_that_is_folded_stays_beside_its_key(shown, live):
         assert lines[at + 1].index("measurement") == lines[at].index("move")
 
 
-def test_the_help_tells_the_cursor_of_emergence_from_a_split():
+def test_the_help_tells_the_cursor_of_emergence_from_a_split_and_from_shades():
     signs = [row for _, rows in legend(ascii_only=False) for row in rows]
     meanings = [words for sign, words in signs if sign == CURSOR]
     assert meanings == ["a topic splits", "Emergence: where the cursor is"]
+    signs = [row for _, rows in legend(ascii_only=True) for row in rows]
+    assert (ASCII_CURSOR, "Emergence: where the cursor is") in signs
+    assert ASCII_CURSOR not in ASCII_SHADES
+
+
+async def test_the_first_line_goes_on_behind_dialogs(shown, live):
+    async with shown(live, words="LIVE") as (app, pilot):
+        status = app.main.query_one("#status", Lines)
+        for dialogs in (1, 2, 3):
+            await app.push_screen(Question("Why", "text", [("yes", "y", "Yes")]))
+            await seeing.settled(pilot)
+            status.show_lines(lambda *_, dialogs=dialogs: [[(f"second {dialogs}", "")]])
+            await seeing.until(pilot, f"second {dialogs}")
 
 
 async def test_a_field_takes_no_megabyte_and_nothing_that_turns_the_terminal(shown, live):

@@ -1,5 +1,6 @@
 """The other views: what they show, where their keys lead."""
 
+import asyncio
 import gc
 import warnings
 
@@ -8,6 +9,7 @@ from rich.cells import cell_len
 
 from tests.tui import canned, seeing
 from wikitopics.session.storage.heartbeats import HeartbeatWriter
+from wikitopics.tui.follow import Watch
 from wikitopics.tui.questions import Question
 from wikitopics.tui.topic_list import TopicList
 from wikitopics.tui.views import articles
@@ -36,6 +38,25 @@ async def test_topics_open_with_words_history_and_articles(shown, live):
         await pilot.press(*["right_square_bracket"] * 12)
         await seeing.until_true(lambda: evolution.words == newest)
         await seeing.press(pilot, "escape", shows="50 topics after 12,480 articles")
+
+
+async def test_what_is_out_of_date_is_not_shown_when_the_view_comes_back(shown, live, monkeypatch):
+    monkeypatch.setattr("wikitopics.tui.views.topics.OUTDATED", 0.0)
+    async with shown(live, size=(120, 40)) as (app, pilot):
+        await seeing.press(pilot, "2", shows=" over time, by articles read")
+        await seeing.press(pilot, "1", shows="lda 1,3")
+        may_answer = asyncio.Event()
+        ask = Watch.ask
+
+        async def slow(*arguments, **options):
+            await may_answer.wait()
+            return await ask(*arguments, **options)
+
+        monkeypatch.setattr(Watch, "ask", slow)
+        await seeing.press(pilot, "2", shows="reading …")
+        assert " over time, by articles read" not in seeing.text(app)
+        may_answer.set()
+        await seeing.until(pilot, " over time, by articles read")
 
 
 async def test_signs_tell_which_topics_come_back(shown, tmp_path):

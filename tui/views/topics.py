@@ -1,5 +1,6 @@
 """Topics: the list, and everything about one of them."""
 
+import time
 from collections.abc import Sequence
 from functools import partial
 
@@ -125,6 +126,8 @@ HISTORY_WORDS = 20
 """Words of each column of the topic's history."""
 ARTICLES = 50
 """The maximum number of articles about the topic."""
+OUTDATED = 60.0
+"""Seconds out of sight after which the detail is emptied until it has been read again."""
 
 
 class TopicView(View):
@@ -177,6 +180,10 @@ class TopicView(View):
         return super().check_action(action, parameters)
 
     def draw(self, session: SessionView) -> None:
+        if time.monotonic() - self.hidden_at >= OUTDATED:
+            self._show_nothing(session, "reading …")
+            self.fillings.pop("detail", None)
+        self.hidden_at = float("inf")
         topics = self.query_one(TopicList)
         topics.show_topics(session, self.choice, self.search)
         name(topics, *topics_title(session, self.choice, self.search))
@@ -204,7 +211,7 @@ class TopicView(View):
         model = self.model
         self.query_one(TopicCard).show(row, session, self.choice)
         if row is None:
-            self.fill("detail", (), partial(self._empty, session, model))
+            self.fill("detail", (), partial(self._empty, session))
         else:
             self.fill(
                 "detail",
@@ -212,13 +219,16 @@ class TopicView(View):
                 partial(self._fill, row, model, session),
             )
 
-    async def _empty(self, session: SessionView, model: str) -> None:
-        """Show that no topic is selected."""
+    async def _empty(self, session: SessionView) -> None:
+        self._show_nothing(session, "no topic selected")
+
+    def _show_nothing(self, session: SessionView, why: str) -> None:
+        """Show no topic's history and articles, and why."""
         evolution = self.query_one(Evolution)
-        evolution.show((), "no topic selected")
+        evolution.show((), why)
         name(evolution, "Over time")
         listed = self.query_one(ArticleList)
-        listed.show_articles((), {}, session, model)
+        listed.show_articles((), {}, session, self.model)
         name(listed, session.noun.capitalize())
 
     async def _fill(self, row: TopicRow, model: str, session: SessionView) -> None:

@@ -76,6 +76,8 @@ class View(Container):
     """The topics for which the words sought speak, the strongest first, with these words."""
     _found_by: tuple[object, ...] = ()
     """The session, the model and the text of which they are."""
+    hidden_at = float("inf")
+    """When it went out of sight, by the monotonic clock, unless it has been drawn since."""
 
     def __init__(self) -> None:
         super().__init__()
