@@ -116,3 +116,8 @@ async def test_what_cannot_be_marked_says_so(shown, sessions):
         await seeing.until_true(lambda: app.choice.compared == [sessions.parent / "beta.db"])
         await pilot.press("x")
         await seeing.until_true(lambda: not app.choice.compared)
+        told = len(seeing.notices(app))
+        app.choice.compared.append(sessions)  # marked before it was opened
+        await pilot.press("home", "x")
+        await seeing.until_true(lambda: len(seeing.notices(app)) == told + 1)
+        assert "is on screen" in seeing.notices(app)[-1]

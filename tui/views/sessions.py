@@ -278,11 +278,11 @@ class Sessions(View):
         marked = self.choice.compared
         if row is None:
             return
-        if row.path in marked:
-            marked.remove(row.path)
-        elif row.here:
+        if row.here:  # its mark, if it has one, is not shown
             words = "this session is on screen: mark another one to compare it with"
             self.app.notify(words, severity="warning")
+        elif row.path in marked:
+            marked.remove(row.path)
         elif isinstance(row.status, str):
             self.app.notify(row.status, severity="warning")
         elif len(marked) >= MOST_COMPARED:
