@@ -375,6 +375,11 @@ def test_a_browser_shows_it_by_day_by_night_and_on_a_phone(browser, tmp_path, fo
         assert len({of_body, of_text, of_line}) == 3
         grounds.append((of_body, of_text, of_line))
     assert not set(grounds[0]) & set(grounds[1])
+    first_letters = (
+        "return [...document.querySelectorAll('table.stand thead th')]"
+        ".map(head => getComputedStyle(head, '::first-letter').textTransform)"
+    )
+    assert {*run(browser, first_letters)} == {"uppercase"}
 
 
 def test_a_thumb_hits_what_can_be_pressed(browser, tmp_path, race):

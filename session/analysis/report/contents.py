@@ -38,7 +38,7 @@ from wikitopics.session.analysis.quality import (
 from wikitopics.session.analysis.report.map_page import rows_drawn
 from wikitopics.session.errors import NO_TOPICS, SessionError
 from wikitopics.session.escapes import visible
-from wikitopics.session.options import KEPT, LINKS, TOKENS
+from wikitopics.session.options import KEPT, LINKS, TOKENS, VOCAB_ARTICLES
 from wikitopics.session.records import (
     SNAPSHOT_WORDS,
     Curve,
@@ -62,6 +62,7 @@ from wikitopics.session.wording import (
     snippet_shown,
     titles_shown,
 )
+from wikitopics.vocab.vocabulary import shipped
 
 ARTICLES = 10
 """The most articles listed for each topic."""
@@ -478,9 +479,10 @@ def _settings(settings: Settings) -> tuple[tuple[str, str], ...]:
     models = list(zip(settings.models, settings.batch_sizes, strict=True))
     for spec, batch_size in models[:MOST_MODELS]:
         listed.append(("--model", _told(str(replace(spec, batch_size=batch_size)))))
+    is_given = settings.vocabulary in shipped() or "/" in settings.vocabulary
     for option in KEPT:
         value = settings.values.get(option.name)
-        if value is not None:
+        if value is not None and not (is_given and option == VOCAB_ARTICLES):
             listed.append((option.flag, _in_words(value)))
     return tuple(listed)
 

@@ -276,6 +276,16 @@ def test_the_whole_legend_is_in_sight_beside_a_mouse(browser, tmp_path):
 
 
 @pytest.mark.interop
+@pytest.mark.parametrize(("named", "told"), [(2, ["north", "south", "other"]), (0, [])])
+def test_grey_articles_are_in_the_legend_beside_areas(browser, tmp_path, named, told):
+    topics = [replace(topic, area=k if k < named else -1) for k, topic in enumerate(topics_of(3))]
+    page = map_page("A map", articles_of(500, 3), topics, AREAS[:named])
+    shown(browser, tmp_path, page)
+    names = "return [...document.querySelectorAll('.legend button')].map(one => one.textContent)"
+    assert browser.execute_script(names) == told
+
+
+@pytest.mark.interop
 def test_on_paper_it_is_light_and_without_controls(browser, tmp_path):
     text = map_page("A map", articles_of(4000), topics_of(10), AREAS)
     shown(browser, tmp_path, text, scheme="dark")

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import sqlite3
+from dataclasses import replace
 from importlib import metadata
 
 import numpy as np
@@ -14,11 +15,13 @@ from wikitopics.session.analysis.report.contents import (
     LARGEST_DRAWN,
     LONGEST,
     MOST_CHARTS,
+    _settings,
     contents,
     spread,
 )
 from wikitopics.session.errors import SessionError
 from wikitopics.session.given_names import hide_topics
+from wikitopics.session.options import VOCAB_ARTICLES
 from wikitopics.session.storage.reader import SessionReader
 
 
@@ -80,6 +83,15 @@ def test_nothing_of_the_machine_is_told(trained, corpus):
     assert corpus.vocabulary.name in texts
     assert str(corpus.vocabulary.parent) not in texts
     assert str(trained.parent) not in texts
+
+
+def test_only_settings_that_applied_are_told(trained):
+    with SessionReader(trained) as reader:
+        settings = reader.settings()
+    assert settings[VOCAB_ARTICLES]
+    for vocabulary, was_built in (("english", False), ("/texts/words.txt", False), ("de", True)):
+        told = dict(_settings(replace(settings, vocabulary=vocabulary)))
+        assert ("--vocab-articles" in told) == was_built
 
 
 def test_values_that_no_chart_can_show_are_left_out(trained):

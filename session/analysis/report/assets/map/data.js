@@ -75,8 +75,8 @@ function addressOf(i) {
 
 const groups = labelOf ? labels : [...topics, noTopic];
 const groupOf = labelOf ?? topicsOf[0].map((topic) => Math.min(topic, topics.length)); // the last one: no topic
-const keys = labelOf ? labels : areas;
-const keyOf = labelOf ? (i) => labelOf[i] : (i) => topicOf(i).area;
+const keys = labelOf ? labels : [...areas, { ...noTopic, name: areas.length ? "other" : "" }];
+const keyOf = labelOf ? (i) => labelOf[i] : (i) => (topicOf(i).area < 0 ? areas.length : topicOf(i).area);
 
 function channels(colour) {
   const value = parseInt(colour.slice(1), 16);
