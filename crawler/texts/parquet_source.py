@@ -12,7 +12,6 @@ import time
 from array import array
 from bisect import bisect_left
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from functools import partial
 from itertools import chain, islice
 from typing import NamedTuple
 
@@ -31,7 +30,7 @@ from wikitopics.crawler.texts.parquet_order import (
     repeated_rows,
 )
 from wikitopics.crawler.texts.parquet_rows import RowBatch, Rows
-from wikitopics.crawler.texts.parquet_steps import Gathered, GroupReader, PackedJob, without
+from wikitopics.crawler.texts.parquet_steps import Gathered, GroupReader, Made, without
 
 FIRST_DOCUMENTS = 200
 """The documents looked at when the files are opened."""
@@ -42,7 +41,7 @@ _MOST_WITHOUT = 10_000_000
 class _Part(NamedTuple):
     """The documents of a stretch, and where it lies in the source."""
 
-    jobs: Sequence[Rows | PackedJob]
+    jobs: Sequence[Made]
     here: dict[str, int]
     """What of its position differs from that of other stretches."""
     after: dict[str, int]
@@ -187,7 +186,7 @@ class ParquetTexts:
         for part in parts:
             self._tell_bytes()
             yield Round(
-                [partial(_ready, job) for job in part.jobs],
+                part.jobs,
                 here={**start, **part.here},
                 after={**start, **part.after},
                 lap=(part.rows_before / everything, part.rows_until / everything),
@@ -266,7 +265,7 @@ class ParquetTexts:
 
     def _of_held(
         self, files: ParquetRows, held: "array[int]", first: int
-    ) -> Iterator[tuple[int, list[Rows | PackedJob]]]:
+    ) -> Iterator[tuple[int, list[Made]]]:
         """The documents to hold out from the one of number ``first`` on, in stretches: each with
         the number after its last."""
         self._progress(files, 0)
@@ -307,7 +306,7 @@ class ParquetTexts:
 
     def _of_set(
         self, files: ParquetRows, sets: Sets, number: int, first: int, held: "array[int]"
-    ) -> Iterator[tuple[int, list[Rows | PackedJob]]]:
+    ) -> Iterator[tuple[int, list[Made]]]:
         """The documents of a set from its step ``first`` on, in stretches: each with the step after
         its last."""
         groups = sets.sets[number]
@@ -367,7 +366,3 @@ def _state_of(files: ParquetRows) -> dict[str, int]:
         "size": sum(file.size for file in files.files),
         "footers": files.fingerprint,
     }
-
-
-async def _ready(job: Rows | PackedJob) -> Rows:
-    return job.unpacked() if isinstance(job, PackedJob) else job

@@ -4,8 +4,8 @@ import pickle
 import zlib
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -22,8 +22,8 @@ _JOB_ROWS = 512
 _JOB_BYTES = 4 << 20
 """A job ends after so many bytes."""
 _PLAIN_BYTES = 2 * _STRETCH_BYTES
-"""The bytes of a stretch after which its jobs are compressed: the rows of one step may be of any
-size, and if they are many times what the file takes, they are alike."""
+"""The bytes of a stretch after which its jobs are compressed: the texts of one step may have a
+gigabyte."""
 
 
 class GroupReader:
@@ -72,19 +72,17 @@ class GroupReader:
             return None
 
 
-@dataclass(frozen=True, slots=True)
-class PackedJob:
-    """A job, compressed."""
+Made = Callable[[], Awaitable[Rows]]
+"""Makes a job, as often as it is called."""
 
-    data: bytes
 
-    @staticmethod
-    def of(job: Rows) -> "PackedJob":
-        return PackedJob(zlib.compress(pickle.dumps(job), 1))
+async def _as_it_is(job: Rows) -> Rows:
+    return job
 
-    def unpacked(self) -> Rows:
-        job: Rows = pickle.loads(zlib.decompress(self.data))  # noqa: S301 (our own)
-        return job
+
+async def _unpacked(data: bytes) -> Rows:
+    job: Rows = pickle.loads(zlib.decompress(data))  # noqa: S301 (our own)
+    return job
 
 
 class Gathered:
@@ -94,7 +92,7 @@ class Gathered:
         self, job: Callable[[Sequence[RowBatch], Sequence[tuple[Skip, int]]], Rows]
     ) -> None:
         self._job = job
-        self._jobs: list[Rows | PackedJob] = []
+        self._jobs: list[Made] = []
         self._batches: list[RowBatch] = []
         self._lost: dict[Skip, int] = {}
         self._rows = 0
@@ -131,13 +129,16 @@ class Gathered:
     def _end_job(self) -> None:
         if self._batches or self._lost:
             job = self._job(self._batches, tuple(self._lost.items()))
-            self._jobs.append(PackedJob.of(job) if self._bytes > _PLAIN_BYTES else job)
+            if self._bytes > _PLAIN_BYTES:
+                self._jobs.append(partial(_unpacked, zlib.compress(pickle.dumps(job), 1)))
+            else:
+                self._jobs.append(partial(_as_it_is, job))
         self._batches = []
         self._lost = {}
         self._job_rows = 0
         self._job_bytes = 0
 
-    def jobs(self) -> list[Rows | PackedJob]:
+    def jobs(self) -> list[Made]:
         """All rows as jobs."""
         self._end_job()
         return self._jobs
