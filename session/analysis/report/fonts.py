@@ -55,8 +55,9 @@ def lettered(text: str) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def one_warning() -> Iterator[set[str]]:
-    """Yield a set of letters that no installed font has. At the end of the outermost block, such as
-    one that draws a picture, one warning tells them, in the line that called this program."""
+    """Yield a set that takes letters that no installed font has. At the end of the outermost block,
+    such as one that draws a picture, one warning tells them, in the line that called this program.
+    """
     outer = _LACKING.get()
     if outer is not None:
         yield outer
@@ -80,7 +81,7 @@ def _callers_level() -> int:
     level = 1
     frame = sys._getframe(1)
     while frame.f_back is not None:
-        package, _, _ = frame.f_globals["__name__"].partition(".")
+        package, _, _ = frame.f_globals.get("__name__", "").partition(".")
         if package not in _OWN:
             break
         frame = frame.f_back

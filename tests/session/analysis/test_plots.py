@@ -382,6 +382,8 @@ def test_letters_that_no_font_has_are_told_once_a_picture_in_the_users_line(note
     with pytest.warns(UserWarning, match="no installed font has '𒀀𒀁𒀂'") as warned:
         notes.plot_heat(kinds)
     assert [told.filename for told in warned] == [__file__]
+    with pytest.warns(UserWarning, match="no installed font has"):
+        exec("notes.plot_heat(kinds)", {"notes": notes, "kinds": kinds})  # a module without a name
 
 
 def test_a_number_of_topics_that_there_is_not_is_refused(notes):
