@@ -214,8 +214,8 @@ def places_of_documents(
     recorded: NDArray[np.int64], page_ids: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """(n,) where each of these documents is among the ``recorded``, by page ids; -1 if it is not.
-    Raises `Damaged` if several of those have the same one, as documents of the user's own have
-    not."""
+    Raises `Damaged` if an id is recorded twice, which those of the user's own documents never
+    are."""
     import pandas as pd
 
     index = pd.Index(recorded)
@@ -307,9 +307,9 @@ def titles_of(
     return found
 
 
-def index_since_added(reader: SessionReader) -> str:
+def remark_on_index(reader: SessionReader) -> str:
     """What the texts that were added last have made of the index that a pandas Series had, for the
-    user; "" if it is as it was."""
+    user; "" if they have kept it."""
     kept_index = reader.index()
     before = reader.settings().source_options.get(BEFORE)
     if kept_index is None or before is None:
@@ -317,7 +317,9 @@ def index_since_added(reader: SessionReader) -> str:
     of_tables = "the index of documents() and proportions(frame=True)"
     ids = list(reader.ids_after(before))
     if not all(ids):
-        return f"ids: the added texts have none, so {of_tables} no longer has those of the others"
+        return (
+            f"ids: not all added texts have one, so {of_tables} no longer has those of the others"
+        )
     try:
         _index(ids, *kept_index)
     except (TypeError, ValueError, OverflowError):

@@ -47,7 +47,7 @@ from wikitopics.in_python.words import (
 )
 from wikitopics.session import control
 from wikitopics.session.advance import followed
-from wikitopics.session.analysis.frames import index_since_added
+from wikitopics.session.analysis.frames import remark_on_index
 from wikitopics.session.errors import BadUsage, NoSession, NotNow, Say, SessionError, SessionInUse
 from wikitopics.session.in_memory_texts import InMemoryTexts
 from wikitopics.session.options import HELD_OUT, NO_SNIPPETS, ON_END, PASSES, REPLICAS, SEED
@@ -485,9 +485,9 @@ def _remarks(path: Path, number: int, skipped_before: int) -> Iterator[str]:
     with SessionReader(path) as reader:
         now = reader.status()
         has_tables = find_spec("pandas") is not None
-        index = index_since_added(reader) if has_tables else ""
-    if index:
-        yield index
+        on_index = remark_on_index(reader) if has_tables else ""
+    if on_index:
+        yield on_index
     skipped = now.skips.get(KNOWN_ID, 0) - skipped_before
     if skipped:
         yield (

@@ -250,7 +250,7 @@ def test_texts_are_added_to_a_session_and_have_the_index_of_both(path):
         learn(more[:20])
     with pytest.raises(wt.SessionError, match="seed"):
         learn(more[:20], add=True, seed=1)
-    with pytest.warns(UserWarning, match="ids: the added texts have none, so the index"):
+    with pytest.warns(UserWarning, match="ids: not all added texts have one, so the index"):
         session = learn(TEXTS[:5], add=True)  # a list has no ids
     assert session.documents().index.name == "page_id"
     with pytest.raises(ValueError, match="add and replace"):
