@@ -93,7 +93,7 @@ PAPER_KAPPA = 0.5
 """As in [H10] table 1, too."""
 LDA_TAU0 = replace(
     TAU0,
-    help="damps the first of these step sizes; with kappa, the model learns as Hoffman and others "
+    help="damps the first of these step sizes; with kappa, the model learns as Hoffman et al. "
     "2010 printed it, which predicts worse",
 )
 FIRST_ETA = 0.1

@@ -5,7 +5,7 @@
 | start, stop | numbers | the range of documents, or rows, of a call |
 | batch | | the documents' words as rows, and n_dw: `minibatch.Entries` |
 | rows | (U, K') floats | (N_phi + eta) / (N_Z + W eta) of the words, up to one constant |
-| theta | (D, K') floats | alpha and the words expected of each topic: `Passes.sums` |
+| theta | (D, K') floats | alpha plus the words expected of each topic: `Passes.sums` |
 | bits | (U, K'/2) uint32 | rows in half precision, two numbers in one: `PackedRows` |
 | statistics | (U, K') floats | sum over a block's documents of m gamma |
 | mass | (K,) float64 | sums of statistics over the words |
@@ -57,7 +57,7 @@ class Passes(NamedTuple):
     alpha: (K') Dirichlet parameter of the proportions
     keep: (T,) 1 - rho_theta at a document's step t = 1, 2 …
     n: the number of passes
-    sums: whether theta is alpha and the sum of m gamma over the last pass; otherwise it is N
+    sums: whether theta is alpha plus the sum of m gamma over the last pass; otherwise it is N
     """
 
     alpha: Floats
@@ -495,7 +495,7 @@ def e_step(
     workers: Threads,
     parts: Floats | None = None,
 ) -> tuple[Floats, Statistics]:
-    """(D, K) alpha and the words expected of each topic, and the statistics of the last pass.
+    """(D, K) alpha plus the words expected of each topic, and the statistics of the last pass.
 
     parts: (D,) the part of each document that statistics are of; None: the whole documents
     """
@@ -543,7 +543,7 @@ def _run_passes(
     parts: Floats | None = None,
     packs: bool = False,
 ) -> Floats:
-    """(D, K) alpha and the words expected of each topic, in blocks of `size` documents.
+    """(D, K) alpha plus the words expected of each topic, in blocks of `size` documents.
 
     blocks: (blocks, U, K') to which the sums of m gamma over the last pass are written; (1, 0, K'):
     nowhere. In that case, of many topics only the active ones are treated separately

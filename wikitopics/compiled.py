@@ -66,8 +66,8 @@ def nothing_kept() -> bool:
 
 @cache
 def _kept() -> Any:
-    """numba's cache of a kernel's compiled code, without which the kernel is compiled again: files
-    that a full disk or a power cut has damaged are replaced."""
+    """numba's cache of a kernel, but no error of it ends a start: a kernel whose files are damaged,
+    as by a full disk or a power cut, is compiled again, and the files are replaced."""
     from numba.core.caching import FunctionCache
 
     class Kept(FunctionCache):
@@ -133,7 +133,7 @@ def _compiled(function: F, **inlining: Any) -> F:
         try:
             compiled = numba.njit(**SETTINGS, **inlining)(function)
             if folder and compiled is not function:
-                compiled._cache = _kept()(function)
+                compiled._cache = _kept()(function)  # as cache=True would set numba's
         finally:
             numba.config.CACHE_DIR = before
     return cast(F, compiled)

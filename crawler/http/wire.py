@@ -144,7 +144,7 @@ def redirected(reply: Reply, judge_other_host: JudgeRedirect) -> URL | None:
     except ValueError:
         raise TransientError(f"{url.host} redirects to an invalid address") from None
     if target.scheme not in ("http", "https"):
-        raise TransientError(f"{url.host} redirects to something else than http or https")
+        raise TransientError(f"{url.host} redirects to something other than http or https")
     if url.scheme == "https" and target.scheme == "http":
         raise TransientError(f"{url.host} redirects away from a secure connection")
     if target.user is not None or target.password is not None:

@@ -226,7 +226,7 @@ def _open_parquet(identity: Identity, asked: Asked, held_out: int | None) -> Sou
     from wikitopics.crawler.texts.parquet_source import ParquetTexts
 
     check_pyarrow()
-    # A session to which texts are added may have these options for its others.
+    # A session to which texts are added may have these options for its earlier ones.
     if asked.get(NO_HEADER) and not asked.resuming:
         raise BadSource(COLUMNS_HAVE_NAMES)
     if asked.get(LINES) and not asked.resuming:

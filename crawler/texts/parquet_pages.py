@@ -16,8 +16,8 @@ _LARGEST_HEADER = 1 << 20
 _SMALL_PAGE = 8 << 20
 """The bytes, unpacked, that any page may have."""
 _MOST_TIMES = 64
-"""A page of more than so many times the bytes of all its column, as the footer says, is damaged.
-They ought to be fewer, but some programs write how many are packed there."""
+"""A page of more than so many times the bytes of its whole column, as the footer has them, is
+damaged. None should have more than these, but some programs write those of the packed column."""
 
 
 class PageOver(Exception):

@@ -262,8 +262,7 @@ class Finder:
 
     @cached_property
     def _rows_of_recorded(self) -> NDArray[np.intp]:
-        """The rows of the recorded articles: in what was read after them, and so in all
-        that will be."""
+        """The rows of the recorded articles, which are the same in all texts read after them."""
         assert self._recorded is not None
         recorded = self._recorded
         seqs = recorded.articles.seqs(np.arange(len(recorded)))

@@ -209,8 +209,9 @@ class ArticleReader(SnippetReader):
     def newest_counted(self) -> int | None:
         """The `seq` of the newest article that was not skipped; None if there is none."""
         skipped = ROLES.index("skipped")
-        clause = f"SELECT seq FROM articles WHERE role <> {skipped} ORDER BY seq DESC LIMIT 1"
-        rows = self._rows(clause, [])
+        rows = self._rows(
+            f"SELECT seq FROM articles WHERE role <> {skipped} ORDER BY seq DESC LIMIT 1"
+        )
         if not rows:
             return None
         seq: int = rows[0][0]

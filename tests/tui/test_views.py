@@ -109,7 +109,7 @@ async def test_a_search_that_finds_too_many_says_so(shown, live, monkeypatch):
     async with shown(live, size=(120, 30)) as (_, pilot):
         await seeing.press(pilot, "3", shows="Articles read, newest first")
         await pilot.press("slash", *"things")
-        await seeing.until(pilot, "the newest 3 articles with “things” in the title")
+        await seeing.until(pilot, "The newest 3 articles with “things” in the title")
 
 
 async def test_a_click_on_a_topic_opens_it(shown, live):

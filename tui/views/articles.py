@@ -461,7 +461,7 @@ class Articles(View):
             title = f"{session.noun.capitalize()} most about {session.topic_label(model, topic)}"
         elif sought:
             rows = await self.ask(lambda reader: reader.find_articles(sought, FOUND), aside=True)
-            which = "the newest " if len(rows) == FOUND else ""
+            which = "The newest " if len(rows) == FOUND else ""
             rows = [row for row in rows if session.seen_by_now(row)]
             rows.sort(key=lambda row: nearness(sought, row.title))
             found = plural(len(rows), singular(session.noun))

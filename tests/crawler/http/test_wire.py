@@ -54,8 +54,8 @@ def test_a_redirect_that_brings_a_name_or_a_password_is_not_followed(target):
 @pytest.mark.parametrize(
     ("url", "target", "where"),
     [
-        ("http://a.org/x", "file:///etc/passwd", "to something else than http or https"),
-        ("https://a.org/x", "ftp://a.org/x", "to something else than http or https"),
+        ("http://a.org/x", "file:///etc/passwd", "to something other than http or https"),
+        ("https://a.org/x", "ftp://a.org/x", "to something other than http or https"),
         ("https://a.org/x", "http://a.org/x", "away from a secure connection"),
     ],
 )

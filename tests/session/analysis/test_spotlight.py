@@ -68,10 +68,8 @@ def test_kinds_take_turns_and_a_turn_is_the_same_for_every_reader(trained):
         pure = [spot.article for spot in spots if spot.kind == "pure"]
         assert len(pure) == len({article.seq for article in pure})
         for article in pure:
-            ((_, topic, _),) = article.topics
+            ((_, topic, proportion),) = article.topics
             assert reader.articles_about("lda", topic, 1) == [article]
-        for article in pure:
-            ((_, _, proportion),) = article.topics
             assert proportion >= PURE
         for spot in spots:
             assert reader.numbered([spot.article.seq]) == {spot.article.seq: spot.article}
