@@ -18,9 +18,9 @@ from wikitopics.session.analysis.ldavis import ldavis
 from wikitopics.session.storage.reader import SessionReader
 
 KINDS = ("lda", "scvb0", "hdp")
-HOW_FAR = 0.2
-"""Mean distance between gensim's proportions and ours: half of the absolute differences
-(docs/exports.md)."""
+HOW_FAR = 0.25
+"""Mean distance between gensim's proportions and ours, half of the absolute differences: what the
+methods differ by in documents of real articles (decision 0021)."""
 
 
 @pytest.fixture(scope="session")
