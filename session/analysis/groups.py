@@ -116,9 +116,9 @@ def _series(values: object) -> pd.Series:
         series = pd.Series(values)
     except UnicodeEncodeError:
         series = pd.Series(values, dtype=object)
-    if is_object_dtype(series):
+    if is_object_dtype(series) or isinstance(series.dtype, pd.StringDtype):
         sound = [sound_text(value) if isinstance(value, str) else value for value in series]
-        return pd.Series(sound, series.index, dtype=object)
+        return pd.Series(sound, series.index, dtype=series.dtype)
     return _native(series)
 
 
