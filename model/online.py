@@ -207,6 +207,13 @@ class OnlineModel(ABC):
         constructor: Callable[..., Self] = cls
         return constructor(topics, n_words, n_documents, **settings)
 
+    @classmethod
+    def check_options(cls, **values: object) -> None:
+        """Raise ValueError for the first value that the option of its name does not accept; None is
+        accepted. Kinds written for 1.2 call it; `Option.value` also converts the value."""
+        for option in cls.options:
+            option.convert(values.get(option.name))
+
     # Properties
 
     @property

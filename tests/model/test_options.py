@@ -35,6 +35,12 @@ def test_a_state_from_before_an_option_has_its_default():
     assert (model.patience, model.kappa) == (2.0, 0.7)
 
 
+def test_a_kind_written_for_1_2_checks_its_options_as_before():
+    Patient.check_options(patience=4, kappa=None)
+    with pytest.raises(ValueError, match="patience must be a number from 1 to 9, not 10"):
+        Patient.check_options(kappa=0.7, patience=10)
+
+
 def test_an_option_that_does_not_exist_is_refused(kind):
     with pytest.raises(TypeError, match="unexpected keyword argument 'kapa'"):
         kinds.load(kind).create(3, 40, 500, {"kapa": 1})

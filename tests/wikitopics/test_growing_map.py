@@ -26,6 +26,18 @@ def test_the_map_is_exported_as_a_picture(trained, cli, tmp_path):
     assert target.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.interop
+def test_letters_that_no_font_has_are_told_in_a_line_of_the_programs(trained, tmp_path, spawn):
+    session = wt.open(trained)
+    for topic in range(5):
+        session.rename(topic, "clay 𒀀")
+    writing = spawn("export", "map", "-o", tmp_path / "map.png")
+    _, said = writing.communicate(timeout=120)
+    told, written = said.splitlines()
+    assert told.startswith("no installed font has '𒀀'")
+    assert written.startswith("wrote ")
+
+
 def test_a_picture_needs_the_extra(trained, cli, one_line, tmp_path, monkeypatch):
     monkeypatch.setattr("wikitopics.extra.Extra.missing", lambda extra: [extra.package])
     outcome = cli("export", "map", "-o", tmp_path / "map.png")

@@ -116,7 +116,7 @@ def test_infer_sums_to_one(cli, trained, tmp_path, corpus, one_line):
     for one in value:
         assert abs(sum(one["proportions"]) - 1) < 1e-4
     one_line(cli("infer", tmp_path / "none"), 1, "no such file")
-    one_line(cli("infer", tmp_path), 1)
+    one_line(cli("infer", tmp_path), 1, "give files in it")
 
 
 def test_each_row_of_a_table_is_inferred(cli, trained, tmp_path, corpus, one_line):

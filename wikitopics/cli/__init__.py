@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -172,6 +173,7 @@ LONGEST_EXIT = 0.5
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point: run the command, turn every error that a user can cause into one line, exit."""
     output.mend_standard_streams()
+    warnings.showwarning = _say_warning
     if arguments is None:
         arguments = sys.argv[1:]
     try:
@@ -187,6 +189,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with contextlib.suppress(RuntimeError):  # no memory for a thread
         last.start()
     sys.exit(code)
+
+
+def _say_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """Show a warning as every other message, without the line of code that gave it."""
+    output.say(str(message))
 
 
 def run(arguments: Sequence[str]) -> int:

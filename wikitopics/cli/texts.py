@@ -368,6 +368,8 @@ def _read(file: str) -> str:
 
     if ending(file) == PARQUET:
         raise BadUsage(f"{file}: a Parquet file of many texts; `infer` gives the topics of each")
+    if os.path.isdir(file):
+        raise SessionError(f"{file}: a folder, which is no text; give files in it")
     if file == "-" and sys.stdin.isatty():
         say("type or paste a text; Ctrl+D ends it")
     try:

@@ -130,7 +130,7 @@ def test_each_row_is_inferred(cli, counted_here, one_line, files, tmp_path, monk
         cli("infer", single, "--id-column", "key"), 2, "are for .csv, .tsv, .jsonl and .parquet"
     )
     (tmp_path / "empty").mkdir()
-    one_line(cli("infer", tmp_path / "empty"), 1, "a folder, not a regular file")
+    one_line(cli("infer", tmp_path / "empty"), 1, "a folder, which is no text")
     one_line(cli("infer", tmp_path / "none.parquet"), 2, "no such file")
     one_line(cli("infer", "https://a.org/b.parquet"), 2, "download it first")
     one_line(cli("similar", other), 2, "`infer` gives the topics of each")
