@@ -111,7 +111,7 @@ class TextFiles(PageFiles):
 
     column: the column of a table, or the key of JSON lines, that has the text
     markup: what the texts are written in; those of plain text that seem to contain markup are
-        reported
+        reported. None: only the caller knows it; nothing is reported, and pages count as plain text
     lines: what is a document of plain text. True: every line. False: in a folder, every file;
         otherwise, whatever is between blank lines. None: every file, as up to 1.1.0; then also
         ``column`` is not looked for in JSON lines, and a text passed from Python is skipped if it
@@ -130,7 +130,7 @@ class TextFiles(PageFiles):
         paths: Sequence[str],
         column: str | None = None,
         say: Say = silently,
-        markup: Markup = "text",
+        markup: Markup | None = "text",
         lines: bool | None = False,
         *,
         title: str | None = None,
@@ -145,7 +145,7 @@ class TextFiles(PageFiles):
         super().__init__(names, say)
         self._paths = tuple(paths)
         self._column = column
-        self._markup: Markup = markup
+        self._markup: Markup | None = markup
         self._lines = lines
         self._before = before
         text_key = "text"
@@ -408,7 +408,7 @@ class TextFiles(PageFiles):
             title=title or f"{file.label}:{line}",
             revision_id=0,
             text=document.text,
-            markup=self._markup,
+            markup=self._markup or "text",
             id=document.id,
         )
 

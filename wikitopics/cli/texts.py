@@ -237,9 +237,9 @@ def infer_rows(
     columns: RowColumns,
     markup: "Markup | None",
 ) -> "Iterator[tuple[str, Page, Inferred]]":
-    """(the file or folder, the row, what is inferred of it), in the order of the files. It is told
-    which rows are left out, since they have no text or are damaged, and, where nobody sees the
-    rows, how far it is.
+    """(the file or folder, the row, what is inferred of it), in the order of the files. Tells the
+    user which rows are left out, since they have no text or are damaged, and, unless the rows go to
+    a terminal, how far it is.
 
     Raises BadSource for a path that is no file of rows, before any is read, and for a file without
     rows with texts; at the end `SessionError` if no word of any row is known.
@@ -296,12 +296,11 @@ class _Rows:
             self.pages = of_parquet.pages(say)
             self.total = of_parquet.rows
             return
-        # "html" keeps it from remarking on markup, which the session may know of.
         texts = TextFiles(
             [file],
             columns.text,
             say,
-            markup or "html",
+            markup,
             id=columns.id,
             header=columns.header,
             once=False,
