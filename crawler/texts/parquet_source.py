@@ -321,25 +321,22 @@ class ParquetTexts:
         for step in range(first, steps):
             if self._closed:
                 return
-            for taken in readers[step % len(groups)].take():
-                if isinstance(taken, int):
-                    gathered.lose("damaged", taken)
+            reader = readers[step % len(groups)]
+            for batch in reader.take():
+                gathered.add(without(batch, held), self._repeats)
+                if batch.texts.data:
+                    self._rows_without_text = 0
                 else:
-                    gathered.add(without(taken, held), self._repeats)
-                self._check_texts(files, taken)
+                    self._count_without_text(files, len(batch.numbers))
+            gathered.lose("damaged", reader.n_damaged)
+            self._count_without_text(files, reader.n_damaged)
             if gathered.is_full or step == steps - 1:
                 yield step + 1, gathered.jobs()
                 gathered = Gathered(self.job)
 
-    def _check_texts(self, files: ParquetRows, taken: RowBatch | int) -> None:
-        """Raise BadSource if there have been no texts in very many rows. ``taken``: the next ones;
-        or how many are damaged."""
-        if isinstance(taken, int):
-            self._rows_without_text += taken
-        elif taken.texts.data:
-            self._rows_without_text = 0
-        else:
-            self._rows_without_text += len(taken.numbers)
+    def _count_without_text(self, files: ParquetRows, n: int) -> None:
+        """Count ``n`` further rows without a text. Raises BadSource if there are very many."""
+        self._rows_without_text += n
         if self._rows_without_text > _MOST_WITHOUT:
             raise BadSource(f"{files.name}: no text in over {_MOST_WITHOUT:,} rows")
 

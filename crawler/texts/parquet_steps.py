@@ -40,17 +40,17 @@ class GroupReader:
         self._batches = files.batches(group, row)
         self._rest: RowBatch | None = None
         """Rows that were decoded with those that were taken last."""
+        self.n_damaged = 0
+        """Of the rows wanted last, how many were lost to damage."""
 
-    def take(self) -> Iterator[RowBatch | int]:
-        """The next rows as they are decoded; then, if any that would follow are damaged, how
-        many."""
+    def take(self) -> Iterator[RowBatch]:
+        """The next `BATCH` rows, in parts as they are decoded; at its end it sets `n_damaged`."""
         wanted = min(BATCH, self._group.rows - self._row)
         self._row += wanted
         while wanted:
             batch = self._next()
             if batch is None:
-                yield wanted
-                return
+                break
             size = len(batch.numbers)
             if size > wanted:
                 self._rest = batch.between(wanted, size)
@@ -58,6 +58,7 @@ class GroupReader:
                 size = wanted
             yield batch
             wanted -= size
+        self.n_damaged = wanted
 
     def _next(self) -> RowBatch | None:
         """The rows that were decoded next; None from damage on."""
