@@ -226,7 +226,7 @@ def database(connection: Connection) -> "Database":
     return Database(connection, execute_plugins=False)
 
 
-ALONE = "mode=ro&vfs=unix-none"
+WITHOUT_LOCKS = "mode=ro&vfs=unix-none"
 """Parameters by which SQLite reads a write-ahead log without locks and without a -shm file, which
 is only for a session that nobody can be writing to."""
 
@@ -244,7 +244,7 @@ def open_session(path: Path, how: str, timeout: float) -> Connection:
             check_same_thread=False,
         )
         with closed_on_error(connection):
-            if how == ALONE:
+            if how == WITHOUT_LOCKS:
                 connection.execute("PRAGMA locking_mode = EXCLUSIVE")
             check_session(connection, path)
     return connection

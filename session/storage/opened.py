@@ -356,7 +356,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     # A reader without write permission needs the -shm file that only a writer makes; a full disk
     # has no room for one, and on some file systems nobody can use one. Nobody writes now, so the
     # log can be read without the -shm file, or, if the log is empty, the session file as it is.
-    how = database.ALONE if log_size else "mode=ro&immutable=1"
+    how = database.WITHOUT_LOCKS if log_size else "mode=ro&immutable=1"
     return database.open_session(path, how, OPEN_SECONDS)
 
 
