@@ -43,6 +43,7 @@ The others are as far apart as possible both for people who see all colours and 
 one kind of cone, the first ones farthest. A colour never says anything that a name does not say
 too.
 """
+OTHER_COLOUR = COLOURS[-1]
 EVEN = 0.5
 """How far places are moved towards an even spread: 0 leaves them as they are."""
 PUSHES = 400

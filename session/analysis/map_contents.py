@@ -10,12 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.model.areas import OTHER
 from wikitopics.model.lands import COAST, REACH, SEA, cells_of, islands, land_of, named_islands
 from wikitopics.session.advance import Advance, unseen
 from wikitopics.session.analysis.areas import Area, atlas
 from wikitopics.session.analysis.article_map import ArticleMap, article_map
-from wikitopics.session.analysis.cartography import COLOURS
+from wikitopics.session.analysis.cartography import COLOURS, OTHER_COLOUR
 from wikitopics.session.analysis.origin import addresses, licence_of
 from wikitopics.session.analysis.report import map_page
 from wikitopics.session.analysis.report.growth import growth_svg
@@ -316,7 +315,7 @@ def map_batches(
 
 def _colour(area: int | None) -> str:
     """The colour of an area; grey for none."""
-    return COLOURS[OTHER if area is None else area]
+    return OTHER_COLOUR if area is None else COLOURS[area]
 
 
 class _Part(NamedTuple):

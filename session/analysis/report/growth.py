@@ -11,7 +11,7 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.session.analysis.cartography import COLOURS, arranged
+from wikitopics.session.analysis.cartography import OTHER_COLOUR, arranged
 from wikitopics.session.analysis.report.letters import BOLDER, breadth
 from wikitopics.session.analysis.report.map_page import Area, one_line
 from wikitopics.session.storage.places import WHOLE
@@ -58,7 +58,6 @@ LONGEST_HEADING = 80
 MOST_NAMES = 30
 """The areas with the most articles have names."""
 
-_OTHER = COLOURS[-1]
 _INVALID = dict.fromkeys((0xFFFE, 0xFFFF))
 """Characters that no XML may contain, beside those that `one_line` replaces."""
 
@@ -206,7 +205,7 @@ def _dots(
         starts = first + np.flatnonzero(np.diff(owners[first:last], prepend=-2))
         for start, stop in zip(starts, [*starts[1:], last], strict=True):
             owner = int(owners[start])
-            colour = areas[owner].colour if owner >= 0 else _OTHER
+            colour = areas[owner].colour if owner >= 0 else OTHER_COLOUR
             yield f'<path stroke="{escape(colour)}" d="{_path(points[start:stop])}"/>'
         yield "</g>"
 

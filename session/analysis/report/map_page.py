@@ -17,21 +17,19 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.session.analysis.cartography import COLOURS
+from wikitopics.session.analysis.cartography import COLOURS, OTHER_COLOUR
 from wikitopics.session.analysis.report.parts import LARGEST, asset, policy
 from wikitopics.session.escapes import visible
 from wikitopics.session.wording import snippet_shown
 
 MOST_DOTS = 250_000
 """The most articles drawn; of more, every second, third, ... in the order of reading."""
-NONE = 0xFFFF
+NO_TOPIC = 0xFFFF
 """The number that stands for no topic."""
 TOPICS_TOLD = 2
 """The number of an article's topics that are told."""
 SCALE = ("#4a5fb0", "#3f87b5", "#35a5a0", "#6dbd7d", "#b4c85a", "#e5b04a", "#e27a3f")
 """The colours of the parts of a scale, from the smallest to the largest numbers."""
-OTHER = COLOURS[-1]
-"""The colour of what has none."""
 LONGEST_NAME = 60
 LONGEST_TITLE = 120
 LONGEST_ADDRESS = 600
@@ -61,7 +59,7 @@ class Area:
     name: str
     place: tuple[float, float]
     """The middle of its name: x to the right and y upwards, 0 to 1."""
-    colour: str = OTHER
+    colour: str = OTHER_COLOUR
     """As "#0088ff"."""
     others: Sequence[tuple[float, float]] = ()
     """Other places at which its name stands, too."""
@@ -77,7 +75,7 @@ class Topic:
     """The index of its area; -1 for none."""
     place: tuple[float, float]
     """The middle of its name, as that of an area."""
-    colour: str = OTHER
+    colour: str = OTHER_COLOUR
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +170,7 @@ def map_page(
     def page(chosen: NDArray[np.int64], detail: _Detail) -> str:
         of_chosen = _columns(articles.topics)[chosen, 0]
         ranks = _ranks(articles, chosen, of_chosen)
-        counts = np.bincount(of_chosen[of_chosen != NONE], minlength=len(topics))
+        counts = np.bincount(of_chosen[of_chosen != NO_TOPIC], minlength=len(topics))
         packed, left_out = _packed(articles, chosen, ranks, topics, areas, detail, noun)
         if len(chosen) < n:
             left_out.insert(0, f"{len(chosen):,} of {n:,} {noun} are drawn")
@@ -256,12 +254,12 @@ def _check(articles: Articles, topics: Sequence[Topic], areas: Sequence[Area]) -
 
 
 def _columns(topics: NDArray[np.integer]) -> NDArray[np.uint16]:
-    """(n, 1 or 2) the topics that are told; `NONE` for none."""
+    """(n, 1 or 2) the topics that are told; `NO_TOPIC` for none."""
     columns = topics.astype(np.int64)
     if columns.ndim == 1:
         columns = columns[:, None]
     columns = columns[:, :TOPICS_TOLD]
-    return np.where(columns < 0, NONE, columns).astype(np.uint16)
+    return np.where(columns < 0, NO_TOPIC, columns).astype(np.uint16)
 
 
 def _ranks(
@@ -401,7 +399,7 @@ def coloured(
     keys = [{"name": text, "colour": colour} for text, colour in zip(shown, colours, strict=False)]
     others = set(frequency).difference(shown)
     if others:
-        keys.append({"name": "none" if others == {""} else "others", "colour": OTHER})
+        keys.append({"name": "none" if others == {""} else "others", "colour": OTHER_COLOUR})
     # The index -1 chooses the last number, that of all others.
     numbers = [number_of.get(text, len(shown)) for text in (*texts, "")]
     return Colouring(keys, np.array(numbers, np.uint8)[label_of])

@@ -15,9 +15,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
+from wikitopics.session.analysis.cartography import OTHER_COLOUR
 from wikitopics.session.analysis.map_contents import MapContents
 from wikitopics.session.analysis.report.fonts import AS_IT_IS, lettered, one_warning, told
-from wikitopics.session.analysis.report.map_page import OTHER, Colouring
+from wikitopics.session.analysis.report.map_page import Colouring
 from wikitopics.session.storage.places import WHOLE, Places
 
 SIZE = (14.0, 9.8)
@@ -126,7 +127,7 @@ def _name(axes: Any, renderer: Any, of_model: MapContents, *, plain: bool) -> No
     if legend is not None:
         taken = np.array([legend.get_window_extent(renderer).extents])
     for name, place, colour, size in names:
-        ink = INK if plain or colour == OTHER else _darker(colour)
+        ink = INK if plain or colour == OTHER_COLOUR else _darker(colour)
         written = lettered(told(name, 60))
         text = axes.text(
             *place,

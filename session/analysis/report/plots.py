@@ -32,7 +32,7 @@ from wikitopics.model.areas import OTHER
 from wikitopics.model.online import IN_USE
 from wikitopics.model.relevance import ownership
 from wikitopics.session.analysis.areas import Area, Branch, areas, in_drawing_order
-from wikitopics.session.analysis.cartography import COLOURS
+from wikitopics.session.analysis.cartography import COLOURS, OTHER_COLOUR
 from wikitopics.session.analysis.comparison import ComparedModel
 from wikitopics.session.analysis.groups import Level
 from wikitopics.session.analysis.report.contents import sound
@@ -115,7 +115,7 @@ def drawn_topics(reader: SessionReader, model: str) -> list[DrawnTopic]:
     topics = []
     for row in rows:
         if row.share > IN_USE and not row.hidden:
-            colour = colour_of.get(row.topic, COLOURS[OTHER])
+            colour = colour_of.get(row.topic, OTHER_COLOUR)
             words = [
                 (word, probability, part)
                 for (word, probability), part in zip(row.shown, own[row.topic], strict=False)

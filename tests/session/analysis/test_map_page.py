@@ -12,7 +12,7 @@ from tests.map_pages import unpacked
 from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.session.analysis.report.map_page import (
     MOST_DOTS,
-    NONE,
+    NO_TOPIC,
     Area,
     Articles,
     Topic,
@@ -72,7 +72,7 @@ def test_the_page_has_the_places_topics_and_titles_in_the_order_of_reading(K):
     head, found = unpacked(text)
     np.testing.assert_array_equal(found["x"], articles.places[:, 0])
     np.testing.assert_array_equal(found["y"], articles.places[:, 1])
-    missing = 255 if head["width"] == 1 else NONE
+    missing = 255 if head["width"] == 1 else NO_TOPIC
     for column in range(2):
         told = topics[:, column]
         np.testing.assert_array_equal(found[f"topic{column}"], np.where(told < 0, missing, told))
