@@ -181,7 +181,7 @@ _DAMAGE = re.compile(
 def connect(path: Path) -> Connection:
     """A writing connection to an existing session; refuses files that are not sessions."""
     check_file(path)
-    connection = open_session(path, "mode=rw", BUSY_SECONDS)
+    connection = open_connection(path, "mode=rw", BUSY_SECONDS)
     with closed_on_error(connection), session_errors(path):
         # NORMAL with a write-ahead log: after a power cut the newest commits may be missing, but
         # the file is a complete earlier state, from which the same stream is trained again
@@ -231,7 +231,7 @@ WITHOUT_LOCKS = "mode=ro&vfs=unix-none"
 is only for a session that nobody can be writing to."""
 
 
-def open_session(path: Path, how: str, timeout: float) -> Connection:
+def open_connection(path: Path, how: str, timeout: float) -> Connection:
     """A connection to a session after `check_session`; ``how``: parameters of SQLite's URI. Raises
     `SessionError`, for example if the file has just been deleted."""
     with session_errors(path):

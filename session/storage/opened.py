@@ -152,7 +152,7 @@ class OpenedSession:
             raise no_session(path)
         self.file = database.check_file(path)
         """Identifies the file, even if another one replaces it at ``path``."""
-        self._connection = connection or _connect(path)
+        self._connection = connection or _connect_to_read(path)
         self._settings: Settings | None = None
         self._words: tuple[str, ...] = ()
 
@@ -340,12 +340,12 @@ QUIET_SECONDS = 15.0
 """A trainer writes to the log far more often than this."""
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _connect_to_read(path: Path) -> sqlite3.Connection:
     # Looked for before the file is opened, since that may make both the log and the -shm file.
     has_shm = beside(path, SHM).exists()
     log_size, log_written = _size_and_time(beside(path, WAL))
     try:
-        return database.open_session(path, "mode=ro", OPEN_SECONDS)
+        return database.open_connection(path, "mode=ro", OPEN_SECONDS)
     except SessionError as error:
         has_log = log_written > 0  # without one, nobody can be writing
         is_busy = has_log and isinstance(error, NotNow) and not isinstance(error, DiskFull)
@@ -357,7 +357,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     # has no room for one, and on some file systems nobody can use one. Nobody writes now, so the
     # log can be read without the -shm file, or, if the log is empty, the session file as it is.
     how = database.WITHOUT_LOCKS if log_size else "mode=ro&immutable=1"
-    return database.open_session(path, how, OPEN_SECONDS)
+    return database.open_connection(path, how, OPEN_SECONDS)
 
 
 def _size_and_time(path: Path) -> tuple[int, float]:

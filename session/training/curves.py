@@ -117,7 +117,7 @@ class Curves:
         """Store the present topics. ``started_over``: the numbers of the models whose topics have
         started over since the last snapshot."""
         self._topics = {}
-        reference = self.reference.occurrences
+        reference = self.reference.cooccurrences
         for number, (model, chronicle) in enumerate(
             zip(self._models, self._chronicles, strict=True)
         ):
@@ -197,7 +197,7 @@ class Curves:
         """Measure the models, whose topics are already stored; ``seconds``: the running time so
         far."""
         articles = progress.articles
-        reference = self.reference.occurrences
+        reference = self.reference.cooccurrences
         perplexities = dict(self.measured.perplexities)
         for number, model in enumerate(self._models):
             values = held_out.measure(

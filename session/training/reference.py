@@ -12,7 +12,7 @@ class Reference:
 
     def __init__(self, store: SessionWriter) -> None:
         self._articles = store.reference()
-        self._occurrences: Cooccurrences | None = None
+        self._cooccurrences: Cooccurrences | None = None
         trained = store.progress().articles
         self.to_store: Block | None = None
         """Articles to store as reference articles: in a session that was trained by a version
@@ -31,11 +31,11 @@ class Reference:
         more = trained[:lacking]
         changes.reference.append(more)
         self._articles = Block.concatenate([self._articles, more.nameless()])
-        self._occurrences = None
+        self._cooccurrences = None
 
     @property
-    def occurrences(self) -> Cooccurrences:
+    def cooccurrences(self) -> Cooccurrences:
         """Which of them contain which words."""
-        if self._occurrences is None:
-            self._occurrences = Cooccurrences(self._articles.minibatch())
-        return self._occurrences
+        if self._cooccurrences is None:
+            self._cooccurrences = Cooccurrences(self._articles.minibatch())
+        return self._cooccurrences
