@@ -75,8 +75,8 @@ class Wait(NamedTuple):
 
 
 def commit_due(age: float, likely: float, taken: float) -> bool:
-    """Whether to commit now; ``age``: seconds since the last commit, ``likely``: what the next step
-    will take, ``taken``: what commits take."""
+    """Whether to commit now, by seconds: ``age``, those since the last commit; ``likely``, those
+    that the next step will take; ``taken``, those that the last commit took."""
     wanted = max(COMMIT_SECONDS, COMMIT_REST * taken)
     return age >= wanted or age + likely > LATEST_SECONDS
 
