@@ -39,14 +39,15 @@ MODEL: Option[tuple[str, ...]] = Option(
     "KIND[:key=value,…]; `--model help` lists the kinds (default: lda).",
     metavar="SPEC",
 )
+TOPICS = Option(
+    str,
+    "topics",
+    "Topics of each model (default 100, hdp: at most 300; fewer for fewer than 10,000 documents). "
+    "Several numbers, as in 10,20,40, at most 20, make a model of each.",
+    metavar="K[,K…]",
+)
 SHARED = (
-    Option(
-        str,
-        "topics",
-        "Topics of each model (default 100, hdp: at most 300; fewer for fewer than 10,000 "
-        "documents). Several numbers, as in 10,20,40, at most 20, make a model of each.",
-        metavar="K[,K…]",
-    ),
+    TOPICS,
     Option(str, "alpha", "Prior on the proportions: a number, or 'learn'.", metavar="A"),
     Option(str, "eta", "Prior on the topics: a number, or 'learn'.", metavar="E"),
     Option(str, "batch_size", "Articles in a full minibatch.", metavar="S"),

@@ -32,13 +32,13 @@ from wikitopics.session.options import (
     SHARED,
     SOURCE,
     TOKENS,
+    TOPICS,
     UNENCRYPTED,
     VOCAB,
 )
 from wikitopics.session.paths import session_folder, user_path, vocabulary_file
 from wikitopics.session.seeds import read_seeds
 from wikitopics.session.settings import (
-    TOPICS,
     ModelSpec,
     Settings,
     batch_sizes,
@@ -490,7 +490,7 @@ def _check_models(request: TrainRequest, kind: SourceKind, stored: Settings) -> 
     for option in SHARED:
         if option not in request:
             continue
-        if option.name == TOPICS:
+        if option == TOPICS:
             _same_topics(option.flag, request[option], stored)
             continue
         for spec in stored.models:
@@ -502,7 +502,7 @@ def _check_models(request: TrainRequest, kind: SourceKind, stored: Settings) -> 
 def _same_topics(flag: str, requested: str, stored: Settings) -> None:
     """`check_resumable` for the numbers of topics of all models, of which there may be several."""
     kind = stored.models[0].kind
-    numbers = [shared_value(kind, TOPICS, number) for number in numbers_of_topics(requested)]
+    numbers = [shared_value(kind, TOPICS.name, number) for number in numbers_of_topics(requested)]
     numbers_stored = list(dict.fromkeys(spec.topics for spec in stored.models))
     if numbers != numbers_stored:
         raise _differs(flag, requested, ",".join(map(str, numbers_stored)))

@@ -21,6 +21,7 @@ from wikitopics.session.options import (
     NO_SNIPPETS,
     PASSES,
     REPLICAS,
+    TOPICS,
 )
 from wikitopics.session.sources import kind_named
 
@@ -44,8 +45,6 @@ MOST_NUMBERS = 20
 """The most numbers of topics that are learnt side by side."""
 ENOUGH = 10_000
 """With at least this many documents, a model has its kind's default number of topics."""
-TOPICS = "topics"
-"""The option that every kind has."""
 BATCH_SIZE = Option(int, "batch_size", "articles in a full minibatch", least=1, most=1_000_000)
 
 
@@ -108,10 +107,10 @@ def parse_specs(texts: Sequence[str], shared: Mapping[str, object]) -> tuple[Mod
     and lda-20. Raises `BadUsage` naming the wrong word.
     """
     specs: list[ModelSpec] = []
-    numbers = numbers_of_topics(shared.get(TOPICS))
+    numbers = numbers_of_topics(shared.get(TOPICS.name))
     applied = False
     for text in texts or (DEFAULT_KIND,):
-        spec = _parse(text, {**shared, TOPICS: None})
+        spec = _parse(text, {**shared, TOPICS.name: None})
         if not numbers or not spec.usual_topics:
             specs.append(spec)
             continue
@@ -122,8 +121,8 @@ def parse_specs(texts: Sequence[str], shared: Mapping[str, object]) -> tuple[Mod
             specs += (_varied(text, shared, number) for number in numbers)
     if numbers and not applied:
         raise BadUsage(
-            f"--topics {shared[TOPICS]}: every --model names its own number of topics; leave out "
-            "the one or the other"
+            f"--topics {shared[TOPICS.name]}: every --model names its own number of topics; leave "
+            "out the one or the other"
         )
     names = [spec.name for spec in specs]
     for name in names:
@@ -159,7 +158,7 @@ def numbers_of_topics(value: object) -> tuple[str, ...]:
 def _varied(text: str, shared: Mapping[str, object], topics: str) -> ModelSpec:
     """The model of this text with one of several numbers of topics, which becomes part of its
     name."""
-    spec = _parse(text, {**shared, TOPICS: topics})
+    spec = _parse(text, {**shared, TOPICS.name: topics})
     name = f"{spec.name}-{spec.topics}"
     if not NAME.fullmatch(name):
         raise BadUsage(f"--model {text!r}: with its number of topics, the name is too long")
@@ -207,7 +206,7 @@ def options_of(kind: type[OnlineModel]) -> tuple[Option[float], ...]:
     """All options, including the sizes that every kind has."""
     topics = Option(
         int,
-        TOPICS,
+        TOPICS.name,
         "number of topics",
         default=kind.default_topics,
         least=1,
@@ -236,7 +235,7 @@ def _parse(text: str, shared: Mapping[str, object]) -> ModelSpec:
                 values[option.name] = _parsed(option, value)
     except BadUsage as error:
         raise BadUsage(f"--model {text!r}: {error}" if rest else str(error)) from None
-    topics = values.pop(TOPICS, None)
+    topics = values.pop(TOPICS.name, None)
     batch_size = values.pop(BATCH_SIZE.name, None)
     return ModelSpec(
         kind=kind.kind,

@@ -16,7 +16,7 @@ from textual.widgets import Button, Checkbox, Input, Select, Static
 from wikitopics.session import config, sources
 from wikitopics.session.control import Trainers, forget, last_words, question
 from wikitopics.session.errors import SessionError
-from wikitopics.session.options import MODEL, OWN, SHARED, SOURCE, Option
+from wikitopics.session.options import MODEL, OWN, SOURCE, TOPICS, Option
 from wikitopics.session.paths import named_session
 from wikitopics.session.request import TrainRequest, check_new
 from wikitopics.session.settings import DEFAULT_KIND, load_kind, model_choices, parse_specs
@@ -25,7 +25,6 @@ from wikitopics.tui.follow import TrainerProcess
 from wikitopics.tui.questions import Answer, AskContact, Dialog, Starting, agreement, field
 
 OWN_FIELDS = tuple(option for option in OWN if option.label)
-TOPICS = next(option for option in SHARED if option.name == "topics")
 
 
 def arguments(

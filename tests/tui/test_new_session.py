@@ -12,8 +12,9 @@ from tests.tui.standins import Launcher, Process
 from wikitopics.session import sources
 from wikitopics.session.control import NOBODY_ASKED
 from wikitopics.session.errors import SessionError
+from wikitopics.session.options import TOPICS
 from wikitopics.session.signals import Signals
-from wikitopics.tui.new_session import OWN_FIELDS, TOPICS, NewSession, arguments
+from wikitopics.tui.new_session import OWN_FIELDS, NewSession, arguments
 from wikitopics.tui.questions import Contact
 
 # A new session: what its form makes of the fields, and what it says when they are wrong.

@@ -17,12 +17,11 @@ from wikitopics.session.options import (
     REPLICAS,
     SEED,
     SEEDS,
-    SHARED,
     SOURCE,
+    TOPICS,
     VOCAB,
 )
 
-_TOPICS = next(option for option in SHARED if option.name == "topics")
 OPTIONS: tuple[Option[Any], ...] = (
     SOURCE,
     TEXTS,
@@ -31,7 +30,7 @@ OPTIONS: tuple[Option[Any], ...] = (
     ID_COLUMN,
     VOCAB,
     MODEL,
-    _TOPICS,
+    TOPICS,
     HELD_OUT,
     PASSES,
     REPLICAS,
