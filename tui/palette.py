@@ -16,7 +16,7 @@ from wikitopics.tui.host import Host
 from wikitopics.tui.main_screen import Main
 from wikitopics.tui.terminal import is_refused
 from wikitopics.tui.text import MISMATCH, nearness, plural, share, visible
-from wikitopics.tui.topic_order import matching
+from wikitopics.tui.topic_order import Search, matching
 
 MOST_TOPICS = 8
 """The maximum number of topics found."""
@@ -130,7 +130,8 @@ class Finds(Provider):
         if session is None:
             return
         model = app.choice.model_of(session)
-        for rank, row in enumerate(matching(session.topics_of(model), query)[:MOST_TOPICS]):
+        found = matching(session.topics_of(model), Search(query))
+        for rank, row in enumerate(found[:MOST_TOPICS]):
             words = f"Topic, {share(row.share)}: {in_line(word for word, _ in row.shown)}"
             fit = max(
                 fitness(query, row.name),

@@ -122,9 +122,7 @@ class TopicList(RowList[Row]):
         if self.is_grouped and not search.text:
             self.show(grouped(self._topics, self._areas, self._opened, self._order, self._pinned))
         else:
-            self.show(
-                matching(self._topics, search.text, self._order, self._pinned, search.by_words)
-            )
+            self.show(matching(self._topics, search, self._order, self._pinned))
 
     @property
     def topic(self) -> TopicRow | None:
@@ -384,7 +382,7 @@ def topics_title(
     rows = session.topics_of(model)
     if not rows:
         return which + session.of_model(model), ""
-    listed = len(matching(rows, search.text, found=search.by_words))
+    listed = len(matching(rows, search))
     below = f"{plural(len(rows), 'topic')} {session.topics_after(model)}"
     if search.text or listed < len(rows):
         below = f"{count(listed)} of {below}"

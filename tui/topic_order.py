@@ -1,6 +1,6 @@
 """How topics are listed: their order, their selection and their areas. Pure."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wikitopics.session.analysis.areas import Area
@@ -63,14 +63,13 @@ NOTHING_SOUGHT = Search()
 
 def matching(
     rows: Collection[TopicRow],
-    text: str,
+    search: Search,
     order: str = "share",
     pinned: Collection[int] = (),
-    found: Iterable[int] = (),
 ) -> list[TopicRow]:
-    """The topics with ``text`` in their name or among their words, or with that number ("#12"),
-    whole words first; then those ``found`` by the words of the text. "" finds all."""
-    sought = text.strip().removeprefix("#")
+    """The topics with the text sought in their name or among their words, or with that number
+    ("#12"), whole words first; then those for which its words speak. "" finds all."""
+    sought = search.text.strip().removeprefix("#")
     if not sought:
         return ordered(rows, order, pinned)
 
@@ -83,7 +82,8 @@ def matching(
     matches = [row for row in ordered(rows, order, pinned) if distances[row.topic] < MISMATCH]
     by_text = sorted(matches, key=lambda row: distances[row.topic])
     others = {row.topic: row for row in rows if not row.hidden and row not in by_text}
-    return [*by_text, *(others[topic] for topic in found if topic in others)]
+    by_words = [others[topic] for topic in search.by_words if topic in others]
+    return [*by_text, *by_words]
 
 
 def featured(

@@ -16,7 +16,7 @@ from wikitopics.tui.lists import RowList
 from wikitopics.tui.questions import Rename
 from wikitopics.tui.text import nearness, visible
 from wikitopics.tui.topic_list import ROOM_FOR_TITLES, TopicList
-from wikitopics.tui.topic_order import AreaRow, featured, matching, ordered
+from wikitopics.tui.topic_order import NOTHING_SOUGHT, AreaRow, Search, featured, matching, ordered
 from wikitopics.tui.views.articles import ArticleList
 from wikitopics.tui.views.atlas import TopicAtlas
 from wikitopics.tui.views.emergence import Heatmap
@@ -138,11 +138,12 @@ def test_topics_and_titles_with_the_whole_word_come_first():
         topic(5, "", 0.15, words=("river", "lake")),
     ]
     # Whole words, then the start of a word, then a part of one; each by share.
-    assert [row.topic for row in matching(rows, "War")] == [3, 4, 2, 0, 1]
-    assert [row.topic for row in matching(rows, "#3")] == [3]
+    assert [row.topic for row in matching(rows, Search("War"))] == [3, 4, 2, 0, 1]
+    assert [row.topic for row in matching(rows, Search("#3"))] == [3]
     # Those that the words find follow, in their order, if they are not listed yet.
-    assert [row.topic for row in matching(rows, "#3", found=[5, 3, 99, 0])] == [3, 5, 0]
-    assert [row.topic for row in matching(rows, " ")] == [0, 1, 2, 3, 4, 5]
+    search = Search("#3", dict.fromkeys([5, 3, 99, 0], ("lake",)))
+    assert [row.topic for row in matching(rows, search)] == [3, 5, 0]
+    assert [row.topic for row in matching(rows, Search(" "))] == [0, 1, 2, 3, 4, 5]
     for title in ("War and Peace", "Trojan War", "war", "The War's end", "(war)"):
         assert nearness("war", title) == 0
     assert nearness("war", "Warsaw") == 1
@@ -360,7 +361,8 @@ def test_orders_and_the_topic_that_matters_most():
     assert featured([], None, ())[0] is None
     rows[1] = replace(rows[1], hidden=True)
     assert featured(rows, None, ()) == (rows[0], "moved most")
-    assert [row.topic for row in matching(rows, "", pinned={1})] == [2, 0]  # 1 is hidden
+    listed = matching(rows, NOTHING_SOUGHT, pinned={1})  # which is hidden
+    assert [row.topic for row in listed] == [2, 0]
 
 
 async def test_a_vast_dashboard_has_the_atlas_and_a_card(shown, live):

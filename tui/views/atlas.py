@@ -170,7 +170,7 @@ class TopicAtlas(Lines, can_focus=True):
         in_use = [row.topic for row in rows if not row.hidden and row.topic in atlas.area_of]
         found = []
         if self._search.text:
-            listed = matching(rows, self._search.text, found=self._search.by_words)
+            listed = matching(rows, self._search)
             found = [row.topic for row in listed if row.topic in in_use]
         found_before = self._found
         self._found = frozenset(found)

@@ -140,7 +140,7 @@ class Heatmap(RowList[TopicRow]):
             rows = session.topics_of(model)
             self.empty = nothing_listed(rows, search)
             pinned = choice.pinned_of(model)
-            listed = matching(rows, search.text, choice.order, pinned, search.by_words)
+            listed = matching(rows, search, choice.order, pinned)
             self.show([row for row in listed if row.topic < topics], anew=True)
             self.post_message(self.Moved(self.current))  # to a newer snapshot
 

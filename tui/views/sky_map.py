@@ -35,7 +35,7 @@ from wikitopics.tui.sky_texts import (
 )
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import cut, nearness, plural, visible
-from wikitopics.tui.topic_order import matching
+from wikitopics.tui.topic_order import Search, matching
 from wikitopics.tui.views.articles import FOUND, MANY, found_by, topic_parts, topics_of
 from wikitopics.tui.views.sky_canvas import AREAS, SkyCanvas
 from wikitopics.tui.views.view import View
@@ -463,7 +463,7 @@ class SkyMap(SkyCanvas, can_focus=True):
                 lambda reader: reader.find_articles(sought, FOUND), aside=True
             )
             by_title.sort(key=lambda row: nearness(sought, row.title))
-            in_use = [row.topic for row in matching(rows, sought) if not row.hidden]
+            in_use = [row.topic for row in matching(rows, Search(sought)) if not row.hidden]
             self._found_topics = frozenset(in_use)
             self._found_for = sought
             self._note(by_title)
