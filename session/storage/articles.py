@@ -21,7 +21,14 @@ from wikitopics.session.records import ArticleRow, Count, PositiveCount, Role, T
 from wikitopics.session.settings import ModelSpec
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.counts import stored_block
-from wikitopics.session.storage.database import ROLES, SMALL, VERSION, select
+from wikitopics.session.storage.database import (
+    IS_NOT_SKIPPED,
+    IS_TRAINED,
+    ROLES,
+    SMALL,
+    VERSION,
+    select,
+)
 from wikitopics.session.storage.decoding import Rows
 from wikitopics.session.storage.proportions import Proportions
 from wikitopics.session.storage.snippets import SnippetReader
@@ -192,7 +199,7 @@ def keep_top(db: Connection, topics: Sequence[int], most: int) -> None:
         for seqs in most_typical(partial(select, db), model, range(K), most, VERSION).values():
             best.update(seqs)
     db.execute(
-        "DELETE FROM articles WHERE role = 0 AND seq NOT IN (SELECT value FROM json_each(?))",
+        f"DELETE FROM articles WHERE {IS_TRAINED} AND seq NOT IN (SELECT value FROM json_each(?))",
         [json.dumps(sorted(best))],
     )
 
@@ -208,25 +215,18 @@ class ArticleReader(SnippetReader):
 
     def newest_counted(self) -> int | None:
         """The `seq` of the newest article that was not skipped; None if there is none."""
-        skipped = ROLES.index("skipped")
-        rows = self._rows(
-            f"SELECT seq FROM articles WHERE role <> {skipped} ORDER BY seq DESC LIMIT 1"
-        )
-        if not rows:
-            return None
-        seq: int = rows[0][0]
-        return seq
+        return self._first_seq(f"WHERE {IS_NOT_SKIPPED} ORDER BY seq DESC LIMIT 1")
 
     def trained_as(self, number: int) -> int | None:
         """The `seq` of the article that was trained as the ``number``-th; None if not all are
         kept."""
         if self.settings()[KEEP_ARTICLES] != "all" or number < 1:
             return None
-        rows = self._rows(
-            f"SELECT seq FROM articles WHERE role = {ROLES.index('trained')} ORDER BY seq LIMIT 1 "
-            "OFFSET ?",
-            [number - 1],
-        )
+        return self._first_seq(f"WHERE {IS_TRAINED} ORDER BY seq LIMIT 1 OFFSET ?", [number - 1])
+
+    def _first_seq(self, clause: str, parameters: Sequence[object] = ()) -> int | None:
+        """The number of the first article that an SQL clause chooses; None if it chooses none."""
+        rows = self._rows(f"SELECT seq FROM articles {clause}", parameters)
         if not rows:
             return None
         seq: int = rows[0][0]
@@ -324,7 +324,7 @@ class ArticleReader(SnippetReader):
 
     def all_articles(self, *, trained_only: bool) -> Iterator[Columns]:
         """The stream in its order, by column, in batches of bounded memory."""
-        which = "seq > ? AND role = 0" if trained_only else "seq > ?"
+        which = f"seq > ? AND {IS_TRAINED}" if trained_only else "seq > ?"
         clause = f"WHERE {which} ORDER BY seq LIMIT {_AT_ONCE}"
         last_seq = 0
         while columns := self._columns(clause, [last_seq]):
@@ -366,7 +366,7 @@ class ArticleReader(SnippetReader):
         id_column = "ifnull(id, '')" if ids else "'' AS id"
         title_column = f"{_TITLE} AS title" if titles else "'' AS title"
         columns = {"page_id": int, id_column: Text, title_column: Text}
-        which = "role = 0" if trained_only else "true"
+        which = IS_TRAINED if trained_only else "true"
         seqs: list[int] = []
         page_ids: list[int] = []
         of_ids: list[str] = []
@@ -408,7 +408,7 @@ class ArticleReader(SnippetReader):
         """(those of these pages that the session is known to have trained on, whether all that it
         trained on are known). They are not if it keeps only the articles most about a topic, or
         none."""
-        trained = f"FROM articles WHERE role = {ROLES.index('trained')}"
+        trained = f"FROM articles WHERE {IS_TRAINED}"
         ((stored,),) = self._rows(f"SELECT count(*) {trained}")
         wanted = json.dumps(list(page_ids))
         known = f"SELECT DISTINCT page_id {trained} AND page_id IN (SELECT value FROM json_each(?))"
@@ -423,8 +423,7 @@ class ArticleReader(SnippetReader):
 
     def own_ids(self, last: int) -> Iterator[str]:
         """The own ids, up to this page id, of articles that were not skipped."""
-        skipped = ROLES.index("skipped")
-        wanted = f"page_id <= ? AND role <> {skipped}"
+        wanted = f"page_id <= ? AND {IS_NOT_SKIPPED}"
         for rows in self._in_parts({"id": Text | None}, wanted, [last]):
             yield from (own_id for _, own_id in rows if own_id)
 

@@ -28,7 +28,12 @@ from wikitopics.session.storage.block import (
     narrow,
     whole_numbers,
 )
-from wikitopics.session.storage.database import SMALL, WITH_REFERENCE, closed_on_error
+from wikitopics.session.storage.database import (
+    IS_HELD_OUT,
+    SMALL,
+    WITH_REFERENCE,
+    closed_on_error,
+)
 from wikitopics.session.storage.decoding import MOST_WORD_BYTES, pack_arrays, unpack_arrays, whole
 from wikitopics.session.storage.opened import OpenedSession
 from wikitopics.vocab import Vocabulary
@@ -350,7 +355,7 @@ class CountsReader(OpenedSession):
         of_held_out = self.select(
             "articles",
             {"seq": PositiveCount},
-            "WHERE role = 1 ORDER BY seq",
+            f"WHERE {IS_HELD_OUT} ORDER BY seq",
             most=len(held_out),
         )
         if len(of_held_out) == len(held_out):

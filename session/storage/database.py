@@ -38,6 +38,10 @@ APPLICATION_ID = 0x77746F70
 
 ROLES: tuple[Role, ...] = ("trained", "held_out", "skipped")
 """A role is stored as its index here."""
+IS_TRAINED = f"role = {ROLES.index('trained')}"
+IS_HELD_OUT = f"role = {ROLES.index('held_out')}"
+IS_NOT_SKIPPED = f"role <> {ROLES.index('skipped')}"
+"""SQL conditions on an article."""
 
 VERSION = 11
 """The number of this format, in `PRAGMA user_version`, so that other versions can refuse the

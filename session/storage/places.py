@@ -14,7 +14,7 @@ from wikitopics.session.storage.counts import MOST_BLOCKS
 from wikitopics.session.storage.database import WITH_MAP
 from wikitopics.session.storage.decoding import numbers
 from wikitopics.session.storage.proportions import Proportions, most_bytes
-from wikitopics.session.storage.recorded import BLOCK, IS_HELD_OUT, RecordedReader
+from wikitopics.session.storage.recorded import BLOCK, BLOCK_IS_HELD_OUT, RecordedReader
 from wikitopics.session.storage.topics import FURTHEST, LARGEST_SNAPSHOT
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ class PlaceReader(RecordedReader):
             "blocks",
             {"b.first_seq": PositiveCount, "b.articles": PositiveCount},
             "b LEFT JOIN places p ON p.first_seq = b.first_seq AND p.model = ? "
-            f"WHERE (p.layout IS NULL OR p.layout <> ?) AND NOT {IS_HELD_OUT} "
+            f"WHERE (p.layout IS NULL OR p.layout <> ?) AND NOT {BLOCK_IS_HELD_OUT} "
             "ORDER BY b.first_seq DESC LIMIT ?",
             [self._number(model), layout, most],
         )

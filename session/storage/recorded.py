@@ -22,7 +22,7 @@ from wikitopics.session.records import JSON, ArticleRow, Count, PositiveCount
 from wikitopics.session.storage.articles import ArticleReader, ArticleTopics, renew_topics
 from wikitopics.session.storage.block import Block
 from wikitopics.session.storage.counts import MOST_BLOCKS
-from wikitopics.session.storage.database import SMALL, select
+from wikitopics.session.storage.database import IS_HELD_OUT, SMALL, select
 from wikitopics.session.storage.decoding import Rows, numbers
 from wikitopics.session.storage.proportions import (
     Proportions,
@@ -37,7 +37,9 @@ BLOCK = {"first_seq": PositiveCount, "articles": PositiveCount}
 """The columns of `blocks` that say which articles a block holds."""
 READ_TOGETHER = 2**15
 """About how many articles' proportions are read together."""
-IS_HELD_OUT = "EXISTS (SELECT 1 FROM articles a WHERE a.seq = b.first_seq AND a.role = 1)"
+BLOCK_IS_HELD_OUT = (
+    f"EXISTS (SELECT 1 FROM articles a WHERE a.seq = b.first_seq AND a.{IS_HELD_OUT})"
+)
 """Whether a row of `blocks`, named b, holds held-out articles; no row holds both kinds."""
 
 
@@ -112,7 +114,7 @@ def renew_proportions(
 def insert_held_out_topics(db: Connection, block: Block, topics: ArticleTopics, most: int) -> None:
     """Add the topics of all held-out articles, in the order of the stream; ``most``: the most
     articles in a row of `blocks`."""
-    rows = db.execute("SELECT seq FROM articles WHERE role = 1 ORDER BY seq").fetchall()
+    rows = db.execute(f"SELECT seq FROM articles WHERE {IS_HELD_OUT} ORDER BY seq").fetchall()
     seqs = [seq for (seq,) in rows]
     if len(seqs) != len(block):
         raise Damaged("held_out and articles do not match")
@@ -132,8 +134,8 @@ def insert_held_out_topics(db: Connection, block: Block, topics: ArticleTopics, 
 def drop_held_out_topics(db: Connection) -> None:
     """Remove the topics of held-out articles."""
     for table in ("places", "proportions", "blocks"):
-        db.execute(f"DELETE FROM {table} AS b WHERE {IS_HELD_OUT}")
-    db.execute("UPDATE articles SET topics = NULL WHERE role = 1 AND topics IS NOT NULL")
+        db.execute(f"DELETE FROM {table} AS b WHERE {BLOCK_IS_HELD_OUT}")
+    db.execute(f"UPDATE articles SET topics = NULL WHERE {IS_HELD_OUT} AND topics IS NOT NULL")
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,7 +350,7 @@ class RecordedReader(ArticleReader):
 def _unless(held_out: bool) -> str:
     """SQL that leaves held-out articles out of the rows of `blocks`, named b, unless they are
     wanted."""
-    return "" if held_out else f"AND NOT {IS_HELD_OUT}"
+    return "" if held_out else f"AND NOT {BLOCK_IS_HELD_OUT}"
 
 
 def _together(blocks: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:

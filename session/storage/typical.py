@@ -12,6 +12,7 @@ from wikitopics.session.errors import Damaged
 from wikitopics.session.records import Count, PositiveCount
 from wikitopics.session.storage.database import (
     FIRST_RELEASED,
+    IS_TRAINED,
     SECTION_BITS,
     WITH_SECTIONS,
     largest_topic,
@@ -28,7 +29,7 @@ _HALVED_AT = 30
 smaller number lists more stubs first, a larger one articles about less of the topic
 (`python -m benchmarks titles`)."""
 _LARGEST_FIRST = "ORDER BY {0} DESC, seq DESC LIMIT ? OFFSET ?"
-_WITH_TOPIC = "WHERE {0} BETWEEN ? AND ? AND role = 0 "
+_WITH_TOPIC = f"WHERE {{0}} BETWEEN ? AND ? AND {IS_TRAINED} "
 _WITH_TOPIC_RELEASED = "JOIN article_topics t USING (seq) WHERE t.model = ? AND t.topic = ? "
 """The articles with a topic as their largest, and the same in a file of 1.0.0."""
 _MOST_SECTIONS = 4096
