@@ -122,7 +122,7 @@ def parse_specs(texts: Sequence[str], shared: Mapping[str, object]) -> tuple[Mod
     if numbers and not applied:
         raise BadUsage(
             f"--topics {shared[TOPICS.name]}: every --model names its own number of topics; leave "
-            "out the one or the other"
+            "out one of the two"
         )
     names = [spec.name for spec in specs]
     for name in names:

@@ -46,7 +46,7 @@ def load(name: str) -> SourceKind:
         if option.name in RESERVED or ours.get(option.name, option) != option:
             raise BadUsage(
                 f"the kind of source {kind.name!r} has an option {option.flag}, which wikitopics "
-                "has already"
+                "already has"
             )
     return kind
 

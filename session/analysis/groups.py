@@ -78,8 +78,8 @@ def over_time(
         n_periods = periods_used.max().ordinal - first.ordinal + 1
         if n_periods > MOST_PERIODS:
             raise ValueError(
-                f"freq: {n_periods:,} periods from {first} to {periods_used.max()}; the most are "
-                f"{MOST_PERIODS:,}, so choose longer ones"
+                f"freq: {n_periods:,} periods from {first} to {periods_used.max()}, but at "
+                f"most {MOST_PERIODS:,} are possible: choose longer ones"
             )
         codes = np.where(periods.isna(), -1, periods.astype("int64") - first.ordinal)
         code_of = np.append(codes, -1)[places]
@@ -311,7 +311,7 @@ def _moments(dates: pd.Series) -> pd.Series:
         known = dates.dropna()
         if not (known.between(1, 9999) & (known == known.round())).all():
             raise ValueError(
-                "dates: numbers must be years; make dates of others first, such as of seconds "
+                "dates: numbers must be years; convert others to dates first, such as seconds "
                 "since 1970 with pd.to_datetime(dates, unit='s')"
             )
         january = np.ones(len(known), np.int64)
@@ -324,8 +324,8 @@ def _moments(dates: pd.Series) -> pd.Series:
         line = " ".join(str(error).split())
         reason, _, _ = line.partition(". You might want to try")
         raise ValueError(
-            f"dates: {reason:.200}; make dates of them first, such as with pd.to_datetime(dates, "
-            "format=…, errors='coerce')"
+            f"dates: {reason:.200}; convert them to dates first, such as with "
+            "pd.to_datetime(dates, format=…, errors='coerce')"
         ) from None
 
 

@@ -31,7 +31,7 @@ class Notes(PageKind):
         (NOTES + "Notes.name = 'other'", "calls itself 'other'"),
         (
             NOTES.replace('str, "notes"', 'str, "topics"'),
-            "an option --topics, which wikitopics has already",
+            "an option --topics, which wikitopics already has",
         ),
         *(
             (
@@ -43,7 +43,7 @@ class Notes(PageKind):
         (NOTES.replace("True),)", "True))"), "options that are not a tuple"),
         (
             NOTES.replace('str, "notes"', 'str, "dump"'),
-            "has an option --dump, which wikitopics has already",
+            "has an option --dump, which wikitopics already has",
         ),
     ],
 )

@@ -50,7 +50,7 @@ def test_topics_are_hidden_and_listed_again(session, cli):
         (lambda session: session.rename(1, "x" * 61), ValueError, "60"),
         (lambda session: session.rename(1, "a\x1b[31m"), ValueError, "name"),
         (lambda session: session.rename(1, "x", model="no"), ValueError, "no model"),
-        (lambda session: session.hide(), ValueError, "give the number of at least one"),
+        (lambda session: session.hide(), ValueError, "give at least one number"),
         (lambda session: session.hide(0, 99), ValueError, "topic"),
         (lambda session: session.unhide(1.5), TypeError, "whole number"),
         (lambda session: session.name("x"), TypeError, "give must be a function"),

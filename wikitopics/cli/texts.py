@@ -105,11 +105,14 @@ def infer(
     files = files or ("-",)
     for file in files:
         if is_address(file):
-            raise BadUsage(f"{file}: download it first: topics are inferred of files")
+            raise BadUsage(f"{file}: download it first: `infer` reads only files on this computer")
     of_rows = [file for file in files if _has_rows(file)]
     if of_rows:
         if len(of_rows) < len(files):
-            raise BadUsage("files of rows and files that are one text: give one kind at a time")
+            raise BadUsage(
+                "some files have a text in each row, others are one text each: give one kind at a "
+                "time"
+            )
         if no_header and any(map(is_parquet, files)):
             raise BadUsage(COLUMNS_HAVE_NAMES)
         columns = RowColumns(text_column, id_column, not no_header)

@@ -90,7 +90,7 @@ class Given:
         if not may_be_tokens(document):
             raise TypeError(
                 f"{self._argument}: number {number} is of type {type(document).__name__}, not a "
-                "list of tokens as the others"
+                "list of tokens like the others"
             )
         tokens = []
         for token in map(cell, document):  # type: ignore[call-overload]

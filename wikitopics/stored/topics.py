@@ -141,7 +141,7 @@ class TopicMethods(SessionFile):
     def _hide(self, topics: Iterable[int], model: str | None, *, hidden: bool) -> None:
         numbers = [whole("topics", topic) for topic in topics]
         if not numbers:
-            raise ValueError("topics: give the number of at least one")
+            raise ValueError("topics: give at least one number")
         with self._open() as reader:
             given_names.hide_topics(self.path, reader.model_named(model), numbers, hidden)
 
