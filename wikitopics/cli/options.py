@@ -316,8 +316,8 @@ def setting_groups(source: str | None = None) -> Groups:
     source_option = click_option(SOURCE)
     source_option.type = OptionType(SOURCE, _source_names)
     source_option.metavar = f"[{'|'.join(kind.name for kind in shown)}]"
-    model_option = click_option(MODEL)
-    model_option.type = OptionType(MODEL, kinds.names)
+    spec_option = click_option(MODEL)
+    spec_option.type = OptionType(MODEL, kinds.names)
 
     of_sources = [click_option(option) for option in options.values()]
     of_models = [click_option(option) for option in SHARED]
@@ -325,7 +325,7 @@ def setting_groups(source: str | None = None) -> Groups:
     of_run: list[click.Parameter] = [click_option(option) for option in (*RUN, *OUTSIDE)]
     return [
         ("Source", [source_option, *of_sources, click_option(VOCAB)]),
-        ("Models", [model_option, *of_models]),
+        ("Models", [spec_option, *of_models]),
         ("Fixed for the session", kept),
         ("This run", of_run),
     ]

@@ -254,8 +254,8 @@ def sessions(ctx: click.Context, session: str | None, as_json: bool) -> None:
             f"no sessions in {session_folder()}: `wikitopics demo` or `wikitopics train` creates "
             "one"
         )
-    width_of_names = 20
-    _, *padded_names = output.column((name for name, _, _ in rows), " " * width_of_names)
+    least_width = 20
+    _, *padded_names = output.column((name for name, _, _ in rows), " " * least_width)
     for name, (_, path, status) in zip(padded_names, rows, strict=True):
         if isinstance(status, str):
             output.put_line(f"{name} {status}")
