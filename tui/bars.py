@@ -128,8 +128,9 @@ def progress(status: Status, total: str = "") -> str:
     return ", ".join(parts)
 
 
-def share_of(status: Status, source: str = "") -> str:
-    """What follows the share that is done: " of 6.0M read", if all of a ``source`` is read once.
+def share_of(status: Status, source: str) -> str:
+    """What follows the share that is done: " of 6.0M read", if all of a source is read once.
+    ``source``: what it is called, or how many articles it has; "" if that is not known.
 
     The user's own documents, and those of several passes, are read again: of these, " done".
     """

@@ -144,9 +144,7 @@ def insert_articles(
     )
 
 
-def insert_recent(
-    db: Connection, rows: Sequence[dict[str, object]], *, keeps_first: bool = False
-) -> None:
+def insert_recent(db: Connection, rows: Sequence[dict[str, object]], *, keeps_first: bool) -> None:
     """Store the counts of trained articles, and drop those no longer among the newest, but none
     while the first ones may still be needed (``keeps_first``)."""
     db.executemany("INSERT INTO recent VALUES (:first_seq, :articles, :documents)", rows)

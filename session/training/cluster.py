@@ -221,8 +221,10 @@ class Cluster(Pool):
         vocabulary: Vocabulary,
         info: SourceInfo,
         activity: Activity,
-        keeps_snippets: bool = False,
+        *,
+        keeps_snippets: bool,
     ) -> None:
+        """``keeps_snippets``: whether blocks have the beginnings of the texts."""
         self.workers = 0
         """How many workers there are."""
         self._address = address

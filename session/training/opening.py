@@ -78,7 +78,9 @@ async def open_source(
         info = await open_with_retries(source, say)
         # The few articles from which a vocabulary is built are counted on this machine.
         if cluster is not None and isinstance(vocabulary, Vocabulary):
-            pool: Pool = await far_pool(cluster, vocabulary, info, source, say, keeps_snippets)
+            pool: Pool = await far_pool(
+                cluster, vocabulary, info, source, say, keeps_snippets=keeps_snippets
+            )
         else:
             number = min(os.cpu_count() or 1, MOST_WORKERS)
             pool = counting_workers(vocabulary.lines, info, number, keeps_snippets)
@@ -94,14 +96,16 @@ async def far_pool(
     info: SourceInfo,
     source: Source,
     say: Say,
-    keeps_snippets: bool = False,
+    *,
+    keeps_snippets: bool,
 ) -> Pool:
-    """The workers of a cluster, once there are any."""
+    """The workers of the cluster at this address, once there are any. Raises `BadUsage` without
+    Dask, and `SessionError` if the cluster does not answer."""
     try:
         from wikitopics.session.training.cluster import Cluster
     except ModuleNotFoundError:
         raise BadUsage(DASK.needed(CLUSTER.flag)) from None
-    cluster = Cluster(address, vocabulary, info, source.activity, keeps_snippets)
+    cluster = Cluster(address, vocabulary, info, source.activity, keeps_snippets=keeps_snippets)
     await asyncio.to_thread(cluster.connect)
     say(f"counting on a cluster: {cluster.jobs} threads on {cluster.workers} workers")
     return cluster

@@ -50,7 +50,7 @@ def ranking(db, model, topic):
 def test_only_the_newest_keep_their_counts(db, monkeypatch):
     monkeypatch.setattr("wikitopics.session.storage.articles.RECENT_ARTICLES", 5)
     for first in (1, 4, 107):  # what was skipped has its numbers too
-        articles.insert_recent(db, [articles.recent_row(documents(3), first)])
+        articles.insert_recent(db, [articles.recent_row(documents(3), first)], keeps_first=False)
     assert db.execute("SELECT first_seq FROM recent ORDER BY first_seq").fetchall() == [
         (4,),
         (107,),
@@ -67,9 +67,8 @@ def recent(db, first_seq, most, later=0):
 
 
 def test_the_newest_are_read_some_at_a_time(db):
-    articles.insert_recent(
-        db, [articles.recent_row(documents(3, first), first) for first in (1, 4, 107)]
-    )
+    rows = [articles.recent_row(documents(3, first), first) for first in (1, 4, 107)]
+    articles.insert_recent(db, rows, keeps_first=False)
     numbers, found = recent(db, 0, 2)
     assert (numbers, found.page_ids.tolist()) == ([1, 2], [1, 2])
     numbers, found = recent(db, 3, 4)

@@ -62,7 +62,9 @@ async def read(dump, cluster=None, meanwhile=lambda source: None):
     else:
         from wikitopics.session.training.opening import far_pool
 
-        pool = await far_pool(cluster, VOCABULARY, info, source, lambda _: None)
+        pool = await far_pool(
+            cluster, VOCABULARY, info, source, lambda _: None, keeps_snippets=False
+        )
     feed = Intake(source, pool)
     feed.start(None)
     found = []
@@ -196,7 +198,13 @@ async def test_an_answer_that_is_none_ends_the_run(dump, dask, found, why):
 def test_what_dask_leaves_behind_is_not_reported(caplog):
     """As after a scheduler's restart: "Future exception was never retrieved", on standard error."""
     executor = pytest.importorskip("wikitopics.session.training.cluster")
-    cluster = executor.Cluster("tcp://127.0.0.1:9", VOCABULARY, SourceInfo("", None), Activity())
+    cluster = executor.Cluster(
+        "tcp://127.0.0.1:9",
+        VOCABULARY,
+        SourceInfo("", None),
+        Activity(),
+        keeps_snippets=False,
+    )
 
     async def leave():
         asyncio.get_running_loop().create_future().set_exception(TimeoutError("Timeout"))
