@@ -175,7 +175,6 @@ def forget(path: Path) -> None:
 OBEY_SECONDS = 3.0
 """Seconds to wait for an answer. A working trainer looks for requests twice a second; one that is
 still starting does not."""
-PATIENCE_SECONDS = 30.0
 
 
 def ask(path: Path, **columns: bool) -> None:
@@ -239,13 +238,14 @@ def stop(path: Path, tell: errors.Say = lambda _: None) -> None:
         unreachable = f"the trainer (pid {trainer.pid}) cannot be signalled"
         with errors.os_error_as(unreachable), suppress(ProcessLookupError):
             os.kill(trainer.pid, signal.SIGTERM)
-    if not _ended(path, trainer, PATIENCE_SECONDS):
+    if not _ended(path, trainer, STOP_SECONDS):
         raise SessionError(
-            f"the trainer did not end within {PATIENCE_SECONDS:.0f} s; {_how_to_end(trainer)}"
+            f"the trainer did not end within {STOP_SECONDS:.0f} s; {_how_to_end(trainer)}"
         )
 
 
 def _running(path: Path) -> Process:
+    """The trainer that runs on a session. Raises `NotRunning`."""
     trainer = owner(path)
     if trainer is None:
         raise NotRunning(f"no trainer is running on {path}")

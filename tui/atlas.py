@@ -39,8 +39,6 @@ COLUMN = 30
 """The maximum width, in cells, of a label when one area fills the map."""
 LINES = 6
 """The maximum number of its lines."""
-
-
 FULL = 0.55
 """The fraction of the map that the labels of topics may cover."""
 SIGN_CELLS = 2
@@ -104,7 +102,7 @@ class Sheet:
 
 
 def laid_out(
-    found: Atlas,
+    atlas: Atlas,
     rows: Sequence[TopicRow],
     size: tuple[int, int],
     zoom: int | None = None,
@@ -121,7 +119,7 @@ def laid_out(
     full_height = height
     if before is not None and _is_cut(before, size, zoom):
         full_height = before.full_height
-    areas = {area.number: area for area in found.areas if zoom is None or area.number == zoom}
+    areas = {area.number: area for area in atlas.areas if zoom is None or area.number == zoom}
     shown = {row.topic for row in rows if not row.hidden}
     area_of: dict[int, int] = {}
     for area in areas.values():
@@ -147,7 +145,7 @@ def laid_out(
     # labels would jump whenever shares change.
     topics = sorted(area_of)
     full_size = (width, full_height)
-    centres = _centres(found, topics, full_size, zoom)
+    centres = _centres(atlas, topics, full_size, zoom)
     words = {topic: _words(rows[topic]) for topic in topics}
     labels: list[Label] = []
     for topic in topics:
@@ -214,10 +212,10 @@ Centres = dict[int, tuple[float, float]]
 
 
 def _centres(
-    found: Atlas, topics: Sequence[int], size: tuple[int, int], zoom: int | None
+    atlas: Atlas, topics: Sequence[int], size: tuple[int, int], zoom: int | None
 ) -> Centres:
     width, height = size
-    place = dict(zip(found.grouping.topics.tolist(), found.places, strict=True))
+    place = dict(zip(atlas.grouping.topics.tolist(), atlas.places, strict=True))
     places = np.array([place[topic] for topic in topics])
     if zoom is not None:
         places = filled(places)

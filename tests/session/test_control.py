@@ -60,7 +60,7 @@ def bystander():
 @pytest.fixture
 def short(monkeypatch):
     monkeypatch.setattr(control, "OBEY_SECONDS", 0.1)
-    monkeypatch.setattr(control, "PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr(control, "STOP_SECONDS", 0.1)
 
 
 def test_where_no_trainer_runs_nobody_is_told(path):
@@ -113,7 +113,7 @@ def test_who_does_not_hear_is_signalled_where_it_is_certain_who_it_is(
     answers,
 ):
     """A trainer that is still starting does not look at what it is asked for."""
-    monkeypatch.setattr(control, "PATIENCE_SECONDS", 600.0)
+    monkeypatch.setattr(control, "STOP_SECONDS", 600.0)
     if not answers:
         path = path.with_name("not-yet.db")
     process = holder(path)
