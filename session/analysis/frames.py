@@ -308,8 +308,8 @@ def titles_of(
 
 
 def remark_on_index(reader: SessionReader) -> str:
-    """What the texts that were added last have made of the index that a pandas Series had, for the
-    user; "" if they have kept it."""
+    """A remark for the user if the ids of the texts added last do not fit the index of a pandas
+    Series that the session had; "" if they do, or if it had none."""
     kept_index = reader.index()
     before = reader.settings().source_options.get(BEFORE)
     if kept_index is None or before is None:

@@ -77,7 +77,7 @@ def _described(
     rows: Sequence[ArticleRow],
     words_of: Mapping[int, tuple[str, ...]],
 ) -> list[Article]:
-    """``words_of``: the result of `_topic_words`."""
+    """The articles in these rows, in their order. ``words_of``: the result of `_topic_words`."""
     address_of = addresses(reader.settings())
     articles = []
     for row in rows:

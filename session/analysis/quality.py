@@ -99,7 +99,7 @@ def coherence_remark(reader: SessionReader) -> str:
     articles = noun(reader.settings().source)
     return (
         f"Coherence (npmi) is still that of an earlier version, counted in held-out {articles}, "
-        f"until training goes on"
+        "until training goes on"
     )
 
 

@@ -136,7 +136,7 @@ def happenings(changes: Iterable[TopicEvent]) -> list[Moment]:
     moment, and so are all deaths."""
     moments = []
     for (model, articles, event), alike in groupby(changes, _of_one_look):
-        together = [*alike]
+        together = list(alike)
         if event in ("born", "died") and len(together) > 1:
             verb = "are born" if event == "born" else "died"
             topics = ", ".join(f"#{change.topic} {parts(change.name)[0]}" for change in together)
