@@ -63,6 +63,7 @@ def parsed(text: str) -> Seeds:
 
 
 def _of_lines(text: str) -> Iterator[tuple[str, list[str]]]:
+    """(name, words) of each line that is not blank. Raises ValueError for one without a colon."""
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
@@ -75,6 +76,8 @@ def _of_lines(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _of_json(text: str) -> list[tuple[str, list[str]]]:
+    """(name, words) of each entry of an object, also of repeated names. Raises ValueError for
+    anything but an object of lists of words."""
     try:
         pairs: object = json.loads(text, object_pairs_hook=list, parse_int=float)
     except RecursionError:

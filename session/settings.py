@@ -216,6 +216,7 @@ def options_of(kind: type[OnlineModel]) -> tuple[Option[float], ...]:
 
 
 def _parse(text: str, shared: Mapping[str, object]) -> ModelSpec:
+    """The model of one ``--model``; ``shared``: as for `parse_specs`. Raises `BadUsage`."""
     kind_name, _, rest = text.partition(":")
     if kind_name not in kinds:
         meant = did_you_mean(kind_name, kinds.names())

@@ -105,6 +105,8 @@ def check_identity(kind: SourceKind, identity: Identity) -> None:
 
 
 class _Missing(SourceKind):
+    """Stands for the source of a session whose package is not installed."""
+
     label = "A kind of source that is not installed here"
 
     def identity(self, asked: Asked) -> Identity:

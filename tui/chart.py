@@ -133,6 +133,7 @@ class PlainChart(Lines):
         return self.named and bool(self.drawing.in_words) and self.size.height >= TALL
 
     def frame(self) -> Frame:
+        """How it is drawn now: in the cells that the labels leave."""
         width, height = self.size
         width -= self.left + 1
         height -= 3 if self._headed else 2
@@ -152,6 +153,7 @@ class PlainChart(Lines):
         )
 
     def current_plot(self) -> Plot | None:
+        """The picture as it is drawn now; None if there is no room for one."""
         width, height = self.size
         if width < 8 or height < 3:
             return None

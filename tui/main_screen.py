@@ -130,6 +130,7 @@ class Main(Screen[None]):
         self.settle()
 
     def _compositor_refresh(self) -> None:
+        """Textual's drawing of what has changed on this screen, also while dialogs cover it."""
         draws_all = self in self._dirty_widgets
         regions = self._compositor._dirty_regions
         if regions:

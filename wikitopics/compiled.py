@@ -123,6 +123,8 @@ def part(function: F) -> F:
 
 
 def _compiled(function: F, **inlining: Any) -> F:
+    """The function as numba compiles it when it is first called, with our settings and our cache;
+    ``inlining``: further arguments of `numba.njit`."""
     numba = _numba()
     folder = cache_folder()
     # Numba chooses the folder when it decorates; other users of numba in this process keep theirs.

@@ -198,6 +198,8 @@ class MapFollower:
             self._map = self._drawn()
 
     def _place_blocks(self, reader: SessionReader, first: int, last: int) -> None:
+        """Note the places and topics of the articles in blocks ``first`` to ``last``; places of
+        another layout are computed anew."""
         stored = reader.stored(self.model, self._blocks[first:last])
         proportions = stored.proportions.usual(reader.spec(self.model).topics)
         places = stored.places

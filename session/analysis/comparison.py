@@ -202,6 +202,8 @@ def _scored(model: _Model, completion: CompletionSet) -> tuple[ComparedModel, ND
 
 
 def _check_words(sessions: Sequence[_Session]) -> None:
+    """Raise `BadUsage` unless all sessions have the same vocabulary, and find its words by the same
+    rule."""
     first = sessions[0]
     settings = first.reader.settings()
     for other in sessions[1:]:

@@ -246,6 +246,7 @@ class TextIndex:
             return self.texts
 
     def _read_on(self, texts: ReadTexts, reader: SessionReader, advance: Advance) -> ReadTexts:
+        """These texts and all that come after them in the session."""
         n = len(texts)
         last = int(texts.seqs[-1]) if n else 0
         end = reader.last_seq()

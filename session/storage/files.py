@@ -99,8 +99,9 @@ def check_target(target: Path) -> None:
 def draft_of(target: Path, *, mode: int = 0o666) -> Iterator[Path]:
     """An empty new file that replaces ``target`` if the block succeeds, and is deleted otherwise.
 
-    A symbolic link is replaced, never followed. Raises the errors of `check_target`, and
-    `SessionError` for an OSError in the block.
+    ``mode``: its permissions, less those that the umask takes away. A symbolic link is replaced,
+    never followed. Raises the errors of `check_target`, and `SessionError` for an OSError in the
+    block.
     """
     check_target(target)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

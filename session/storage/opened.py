@@ -341,6 +341,8 @@ QUIET_SECONDS = 15.0
 
 
 def _connect_to_read(path: Path) -> sqlite3.Connection:
+    """A connection that only reads, also where the -shm file cannot be made. Raises
+    `SessionError`."""
     # Looked for before the file is opened, since that may make both the log and the -shm file.
     has_shm = beside(path, SHM).exists()
     log_size, log_written = _size_and_time(beside(path, WAL))

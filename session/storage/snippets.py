@@ -117,6 +117,7 @@ class SnippetReader(OpenedSession):
 
 
 def _unpacked(data: object, articles: int) -> Sequence[str]:
+    """The snippets in a row's data, one for each of its articles. Raises `Damaged`."""
     if not isinstance(data, bytes) or articles > _MOST:
         raise Damaged("snippets.data is missing")
     most = _BYTES * articles

@@ -336,6 +336,7 @@ class TopicReader(OpenedSession):
         }
 
     def _snapshots(self, clause: str, parameters: Sequence[object]) -> list[TopWords]:
+        """The snapshots that an SQL clause chooses, in its order. Raises `Damaged`."""
         columns = dict(_SNAPSHOT)
         if self._format() >= WITH_REFERENCE:
             columns |= _SINCE_REFERENCE

@@ -48,6 +48,7 @@ class Account:
         self._check()
 
     def _check(self) -> None:
+        """Raise `Damaged` unless as many articles are stored as the progress counts."""
         progress = self._progress
         if len(self.held_out) != progress.held_out:
             raise Damaged("held_out holds another number of articles than progress.held_out")

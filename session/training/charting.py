@@ -118,6 +118,7 @@ class Charting:
         return len(self._due(progress, all_learnt)) > 0
 
     def _due(self, progress: Progress, all_learnt: bool) -> list[int]:
+        """The numbers of the models for which landmarks are to be chosen."""
         articles = progress.articles
         if articles < FIRST and not all_learnt:
             return []

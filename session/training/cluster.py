@@ -269,6 +269,8 @@ class Cluster(Pool):
         self._loop.close()
 
     async def _connect(self) -> None:
+        """Connect to the scheduler, and wait for its first workers. Raises `BadUsage` if an
+        encrypted address has no certificates, and `SessionError` if nobody answers."""
         # Nothing is logged: we report Dask's errors in our own words.
         for name in ("distributed", "distributed.client", "tornado", "tornado.application"):
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)

@@ -97,6 +97,7 @@ class CountsFile:
         self._file.close()
 
     def _check_words(self, n_words: Column) -> None:
+        """Raise `BadUsage` unless the file counts as many words as the vocabulary has."""
         sizes = _whole_numbers(self.path, "n_words", n_words[:3], np.int64)
         if len(sizes) != 1:
             raise BadUsage(
@@ -109,6 +110,7 @@ class CountsFile:
             )
 
     def _check_shape(self) -> None:
+        """Raise `BadUsage` unless indptr, word_ids and counts fit together."""
         path = self.path
         indptr = self._indptr
         n_entries = len(self._columns["word_ids"])
@@ -136,6 +138,8 @@ class CountsFile:
         return digest.hexdigest()
 
     def _read(self, name: str, start: int, stop: int) -> NDArray[np.int32]:
+        """Entries ``start`` to ``stop`` (fewer at the end) of word_ids or counts. Raises `BadUsage`
+        for numbers that cannot be such."""
         with os_error_as(str(self.path), BadUsage):
             part = self._columns[name][start:stop]
         numbers = _whole_numbers(self.path, name, part, np.int32)

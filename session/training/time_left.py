@@ -202,6 +202,8 @@ class TimeLeft:
         self._noted_at = None
 
     def _estimate(self, goals: Mapping[str, Goal], most: float) -> Left | None:
+        """How long the goal that is reached first will take, at most ``most`` seconds; None if that
+        cannot be told of all goals."""
         soonest = Left(most, most, most)
         for name, goal in goals.items():
             marks = self._marks.setdefault(name, Marks())

@@ -79,6 +79,8 @@ class Workers(Pool):
             worker.end()
 
     def _compute(self, fn: Callable[P, T], args: Any, kwargs: Any) -> T:
+        """The result of ``fn``, called by this thread's worker, which is started if there is none.
+        Raises `JobFailed` for an error in ``fn``, and `WorkerDied`."""
         worker: _Worker | None = getattr(self._of_thread, "worker", None)
         if worker is None:
             worker = self._start()
@@ -153,6 +155,7 @@ class _Worker:
         return ""
 
     def _died(self) -> WorkerDied:
+        """The error for a worker that has ended, or hangs: how it ended, and its last line."""
         with contextlib.suppress(subprocess.TimeoutExpired):  # for one that hangs
             self._process.wait(5)
         last_line = self.end()

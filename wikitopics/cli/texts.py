@@ -360,10 +360,13 @@ def _nothing_known(reader: "SessionReader", contain: str) -> SessionError:
 
 
 def _called(file: str) -> str:
+    """What a file is called in messages."""
     return "standard input" if file == "-" else file
 
 
 def _read(file: str) -> str:
+    """The text of a file, where "-" is standard input. Raises `BadUsage` for a Parquet file, and
+    `SessionError` for what is missing, cannot be read, is not text, or is over 32 MB."""
     from wikitopics.crawler.texts.contents import encoding_of
     from wikitopics.crawler.texts.files import PARQUET, ending
     from wikitopics.session.storage.files import read_bounded, read_input

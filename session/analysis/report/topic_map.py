@@ -178,6 +178,8 @@ def layout(model: "ReportModel", form: Format) -> Layout:
 
 
 def _marks(model: "ReportModel", form: Format) -> Iterator[Mark]:
+    """The circles of the topics with their names; then, if there are several groups, the names of
+    areas."""
     shares = np.maximum([topic.row.share for topic in model.topics], 1e-9)
     crowding = min(1.0, (100 / len(shares)) ** 0.3)  # with more topics, each has less room
     radii = np.minimum(form.circle * crowding * np.sqrt(shares / shares.mean()), form.largest)
