@@ -223,9 +223,9 @@ def build(
 ) -> None:
     """Build a vocabulary from SOURCE.
 
-    SOURCE is a dump (.xml, .xml.bz2 …), a .jsonl file of {"text"}, a .csv or .tsv table, a folder
-    of .txt files, each of which is a document, or a plain-text file in which blank lines separate
-    the documents.
+    SOURCE is a dump (.xml, .xml.bz2 …), a .jsonl file of {"text"}, a .csv, .tsv or .parquet table,
+    a folder of .parquet files or of .txt files, each of which is a document, or a plain-text file
+    in which blank lines separate the documents.
 
     Examples:
       wikitopics vocab build articles.jsonl.xz -o english.txt
