@@ -67,7 +67,7 @@ class DirichletAllocation(LambdaModel):
     """The probability that a text is about one topic, as learnt from the texts; None before there
     are short ones."""
 
-    def _part_of_mixture(self, largest_share: float) -> float:
+    def _mixture_share_with(self, largest_share: float) -> float:
         return largest_share * self._probability_of_one_topic
 
     @property
@@ -212,7 +212,7 @@ class DirichletAllocation(LambdaModel):
             documents,
             before,
             amount,
-            self._part_of_mixture(largest_share),
+            self._mixture_share_with(largest_share),
             self.passes_left,
         )
         return stage, largest_share

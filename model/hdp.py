@@ -287,16 +287,16 @@ class OnlineHDP(LambdaModel):
         # After the first pass over the corpus: docs/decisions/0043-topics-of-a-small-collection.md.
         if not self.half_life and self._seen >= self.n_documents:
             self._drop_topics()
-        mixed = self._read_words(batch)
+        mixture_share = self._read_words(batch)
         # The topics start from this many documents: more if texts are short, up to as many as the
         # mixture takes.
         fewest = min(self.recipe.first_documents, self.n_documents)
         most = max(fewest, mixture.enough(self.n_documents))
-        enough = fewest + mixed * (most - fewest)
+        enough = fewest + mixture_share * (most - fewest)
         if self.warm_start and self._seen < enough:
-            theta = self._learn_first(batch, enough, mixed)
+            theta = self._learn_first(batch, enough, mixture_share)
         else:
-            theta = self._step(batch, self._amount, mixed)
+            theta = self._step(batch, self._amount, mixture_share)
         self._amount += self.recipe.amount(batch)
         self._note_step(batch.D, self.rho)
         if self._seen >= most:
@@ -314,13 +314,13 @@ class OnlineHDP(LambdaModel):
         """
         theta = np.empty((batch.D, self.n_topics), np.float32)
         words = batch.words(self.n_words)
-        mixed = self._mixed
-        corpus = self._corpus(words.ids, self._amount, mixed)
+        mixture_share = self._mixture_share
+        corpus = self._corpus(words.ids, self._amount, mixture_share)
         for documents, _, posterior in self._local_steps(words, corpus):
             theta[documents] = posterior.theta
-        if mixed:
+        if mixture_share:
             of_one_topic, _ = self._of_single_tables(words, corpus)
-            theta += mixed * (of_one_topic.astype(np.float32) - theta)
+            theta += mixture_share * (of_one_topic.astype(np.float32) - theta)
         return theta
 
     def word_topics(self, batch: Minibatch, theta: NDArray[Any]) -> NDArray[np.float64]:
@@ -350,7 +350,7 @@ class OnlineHDP(LambdaModel):
         sigma = np.exp(corpus.Elog_sigma[: self.n_topics].astype(np.float64))
         return mixture.only_topics(words, corpus.rows, sigma)
 
-    def _corpus(self, ids: Ids, seen: float, mixed: float = 0.0) -> HDPCorpus:
+    def _corpus(self, ids: Ids, seen: float, mixture_share: float = 0.0) -> HDPCorpus:
         """The corpus as documents with these words see it.
 
         With the warm start, its rows are exp(E[log beta]), and topics that are ahead are held back
@@ -361,7 +361,7 @@ class OnlineHDP(LambdaModel):
 
         if self.warm_start:
             full_balance = self.recipe.balance(self._topics, seen, self._in_all())
-            balance = full_balance ** (1 - mixed)
+            balance = full_balance ** (1 - mixture_share)
             rows = self._topics.exp_Elog_rows(ids, self._workers, balance)
         else:
             rows = self._topics.Elog_rows(ids)
@@ -402,7 +402,9 @@ class OnlineHDP(LambdaModel):
             one_topic=recipe.one_topic,
         )
 
-    def _learn_first(self, batch: Minibatch, enough: float, mixed: float) -> NDArray[np.float32]:
+    def _learn_first(
+        self, batch: Minibatch, enough: float, mixture_share: float
+    ) -> NDArray[np.float32]:
         """A minibatch of the first documents, from which the topics start.
 
         Until there are enough documents, the model starts over from all of them whenever their
@@ -414,20 +416,20 @@ class OnlineHDP(LambdaModel):
         has_doubled = 2 * self._started_from <= first.D
         if has_doubled or not too_few:
             documents = first.joined()
-            self._start_from(documents, mixed)
+            self._start_from(documents, mixture_share)
             passes = self.recipe.first_passes if too_few else 1
             for _ in range(passes):
-                theta_of_first = self._step(documents, 0, mixed)
+                theta_of_first = self._step(documents, 0, mixture_share)
             theta = theta_of_first[-batch.D :]  # this minibatch comes last
         else:
-            theta = self._step(batch, self._amount, mixed)
+            theta = self._step(batch, self._amount, mixture_share)
         if not too_few:
             self._first = FirstDocuments()
         return theta
 
-    def _start_from(self, documents: Minibatch, mixed: float = 0.0) -> None:
-        """Start the topics from documents added to the corpus's mean, with the share `mixed` from a
-        mixture; the sticks are uniform and heavy."""
+    def _start_from(self, documents: Minibatch, mixture_share: float = 0.0) -> None:
+        """Start the topics from documents added to the corpus's mean, with the share
+        `mixture_share` from a mixture; the sticks are uniform and heavy."""
         recipe = self.recipe
         K = self.n_topics
         corpus = max(self.n_documents, recipe.smallest_corpus)  # documents
@@ -437,7 +439,7 @@ class OnlineHDP(LambdaModel):
         mass = corpus * WORDS_A_DOCUMENT / starts
         lambda_hat = np.zeros((self.n_words, K), self._topics.dtype)
         lambda_hat[:, :starts] = mass * self._drawn_topics(documents, starts, seeds_of_topics)
-        if mixed and documents.n_tokens:
+        if mixture_share and documents.n_tokens:
             enough = mixture.enough(self.n_documents)
             fresh = mixture.first_topics(
                 documents,
@@ -446,10 +448,10 @@ class OnlineHDP(LambdaModel):
                 self._random,
                 thorough=enough <= documents.D,
             )
-            # Together, the topics of the mixture get the share `mixed` of all words.
-            words_of_fresh = mixed * mass * starts
+            # Together, the topics of the mixture get the share `mixture_share` of all words.
+            words_of_fresh = mixture_share * mass * starts
             fresh *= words_of_fresh / fresh.sum()
-            lambda_hat[:, :starts] = (1 - mixed) * lambda_hat[:, :starts] + fresh
+            lambda_hat[:, :starts] = (1 - mixture_share) * lambda_hat[:, :starts] + fresh
         tables_of_corpus = recipe.heavy * corpus * self.max_topics_per_document
         heavy = tables_of_corpus / starts
         topics = self._topics.seeding(Lambda.of(lambda_hat, self._eta))
@@ -507,17 +509,18 @@ class OnlineHDP(LambdaModel):
             self.a = 1 + tables[:-1]
             self.b = self.omega + _sums_from(tables)[1:]
 
-    def _step(self, batch: Minibatch, seen: float, mixed: float) -> NDArray[np.float32]:
+    def _step(self, batch: Minibatch, seen: float, mixture_share: float) -> NDArray[np.float32]:
         """[SVI13] fig. 9 lines 5 to 12, whose results are blended with those of documents that have
         a single table each.
 
         seen: the documents seen, on which balance depends, as the recipe counts them
-        mixed: the weight of documents with a single table; the rest is that of the local step
+        mixture_share: the weight of documents with a single table; the rest is that of the local
+        step
         """
         from wikitopics.model.hdp_e_step import sum_statistics
 
         words = batch.words(self.n_words)
-        corpus = self._corpus(words.ids, seen, mixed)
+        corpus = self._corpus(words.ids, seen, mixture_share)
         local_steps = self._local_steps(words, corpus)
         part_of_step = 1.0
         if self.warm_start:
@@ -537,20 +540,20 @@ class OnlineHDP(LambdaModel):
         self._topics.decay(rho, self._eta)
         for documents, part, posterior in local_steps:
             statistics = sum_statistics(part.batch, posterior, self.n_words, self._workers)
-            self._topics.add(weight * (1 - mixed), statistics, self._workers, precise=True)
+            self._topics.add(weight * (1 - mixture_share), statistics, self._workers, precise=True)
             theta[documents] = posterior.theta
             mass += statistics.mass
             tables += statistics.tables
-        if mixed:
-            # The parts above have added lambda's share of 1 - mixed; theta, mass and tables are
-            # moved the way from the local step's values to these: x + mixed (y - x).
+        if mixture_share:
+            # The parts above have added lambda's share of 1 - mixture_share. theta, mass and tables
+            # are moved from the local step's values towards these: x + mixture_share (y - x).
             R, sums = self._of_single_tables(words, corpus)
             tables_of_mixture = R.sum(axis=0)
             of_mixture = Statistics(words.ids, sums.astype(self._topics.dtype), sums.sum(axis=0))
-            self._topics.add(weight * mixed, of_mixture, self._workers, precise=True)
-            theta += mixed * (R.astype(np.float32) - theta)
-            mass += mixed * (of_mixture.mass - mass)
-            tables += mixed * (tables_of_mixture - tables)
+            self._topics.add(weight * mixture_share, of_mixture, self._workers, precise=True)
+            theta += mixture_share * (R.astype(np.float32) - theta)
+            mass += mixture_share * (of_mixture.mass - mass)
+            tables += mixture_share * (tables_of_mixture - tables)
         self._step_sticks(rho, weight, mass, tables)
         return theta
 

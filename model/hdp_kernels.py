@@ -29,7 +29,7 @@ Within a document, of n words, with t tables and a shortlist of c topics:
 |---|---|---|
 | row_of, n_dw | (n,) int32, floats | its words' rows, and their counts |
 | shortlist | (C,) int32 | its topics, of which it has c |
-| block | (C + T, n) floats | the words' entries of the shortlist's topics, then of mixed tables |
+| block | (C + T, n) floats | the words' entries of the C topics, then of tables of several topics |
 | logs | (C, n) floats | the logarithms of the first C lines |
 | line | (T,) int32 | each table's line of the block |
 | order | (T,) int32 | the tables, most words first |

@@ -102,7 +102,7 @@ class LambdaModel(OnlineModel):
                 amount=self._amount,
                 reread=self._reread,
             )
-        return grown * (1 - self._mixed)
+        return grown * (1 - self._mixture_share)
 
     @property
     def _largest_share(self) -> float:
@@ -113,12 +113,12 @@ class LambdaModel(OnlineModel):
         return mixture.largest_share(self._words_read, self._seen)
 
     @property
-    def _mixed(self) -> float:
-        """The mixture's part of all texts, from 0 to 1."""
-        return self._part_of_mixture(self._largest_share)
+    def _mixture_share(self) -> float:
+        """The mixture's share of all texts, from 0 to 1."""
+        return self._mixture_share_with(self._largest_share)
 
-    def _part_of_mixture(self, largest_share: float) -> float:
-        """`_mixed`, if this is the largest part of a text that can be the mixture's."""
+    def _mixture_share_with(self, largest_share: float) -> float:
+        """`_mixture_share`, if this is the largest part of a text that can be the mixture's."""
         return largest_share
 
     def _keep_first(self, batch: Minibatch) -> FirstDocuments:

@@ -213,7 +213,7 @@ class WarmStart(Balance):
         documents: float,
         before: float,
         amount: float,
-        mixed: float = 0.0,
+        mixture_share: float = 0.0,
         passes_left: float | None = None,
     ) -> Stage:
         """The stage of a minibatch of this `amount` after `before`, both as schedules count
@@ -221,10 +221,10 @@ class WarmStart(Balance):
 
         n_documents: the documents in the corpus
         documents: those seen so far, this minibatch included
-        mixed, passes_left: as in `Stage`
+        mixture_share, passes_left: as in `Stage`
         """
         in_all = self.corpus(n_documents, documents, before + amount)
-        return Stage(self, before, amount, n_documents, in_all, mixed, passes_left)
+        return Stage(self, before, amount, n_documents, in_all, mixture_share, passes_left)
 
 
 @dataclass(frozen=True)
@@ -234,9 +234,9 @@ class Stage:
     before, amount, in_all: the documents before the minibatch, in the minibatch and in the corpus,
     as schedules count them
     n_documents: the documents in the corpus, each counted as one
-    mixed: the mixture's share of the E-step, for short texts. The larger it is, the less topics are
-    held in balance, since they do not start from noise, and the more quickly a step forgets, up to
-    twice as quickly
+    mixture_share: the mixture's share of the E-step, for short texts. The larger it is, the less
+    topics are held in balance, since they do not start from noise, and the more quickly a step
+    forgets, up to twice as quickly
     passes_left: how often documents that were learnt before are still read; None: they are new
     """
 
@@ -245,7 +245,7 @@ class Stage:
     amount: float
     n_documents: float
     in_all: float
-    mixed: float
+    mixture_share: float
     passes_left: float | None = None
 
     @property
@@ -259,7 +259,7 @@ class Stage:
         and those of a very small corpus are learnt as if they were new."""
         if self.passes_left is None or not self.start.reread_horizon:
             return False
-        return self.n_documents >= REREAD_DOCUMENTS and not self.mixed
+        return self.n_documents >= REREAD_DOCUMENTS and not self.mixture_share
 
     @property
     def annealed_until(self) -> float:
@@ -290,7 +290,7 @@ class Stage:
     def balance(self, topics: Lambda) -> Vector:
         """(K,) factors on the topics."""
         factors: Vector = self.start.balance(topics, self.now, self.in_all)
-        return factors ** (1 - self.mixed)
+        return factors ** (1 - self.mixture_share)
 
     def step_size(self) -> float:
         """rho where no step sizes are given. Steps on the two halves of a minibatch forget nearly
@@ -298,7 +298,7 @@ class Stage:
         start = self.start
         of_small_corpus = max(start.horizon_share * self.in_all, start.shortest_horizon)
         first = min(start.first_horizon, of_small_corpus)
-        slope = start.horizon_slope * (1 - self.mixed / 2)
+        slope = start.horizon_slope * (1 - self.mixture_share / 2)
         horizon = first + slope * self.before
         if self.rereads:
             assert self.passes_left is not None

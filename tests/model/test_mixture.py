@@ -137,7 +137,7 @@ def test_long_texts_do_not_come_near_the_mixture(kind, monkeypatch):
     model = kinds.load(kind).create(4, 40, 200)
     model.learn(batch)
     model.infer(batch)
-    assert model._mixed == 0
+    assert model._mixture_share == 0
     assert "about_one_topic" not in model.state()
 
 
@@ -187,7 +187,7 @@ def test_a_state_from_before_goes_on_without_the_mixture(kind):
     state = model.state()
     del state["words_read"]
     model = type(model).from_state(state)
-    assert model._mixed == 0
+    assert model._mixture_share == 0
     model.learn(batch[:200])
     assert "words_read" not in model.state()
 
