@@ -561,17 +561,8 @@ def _run_passes(
     theta = np.empty((D, K_padded), dtype)
     passes_padded = Passes(padded_alpha, keep, n, sums)
     if U == 0 and K >= MANY_TOPICS:
-        flat = np.cbrt(padded_alpha)
-        expected = np.empty((2, len(rows)), dtype)
-
-        def expect(start: int, stop: int) -> None:
-            for number, prior in enumerate((padded_alpha, flat)):
-                expected[number, start:stop] = np.einsum("uk,k->u", rows[start:stop], prior)
-
-        workers.map(expect, len(rows), SUM_BLOCK)
-        others = padded(round(ACTIVE * K**0.5)) - 1
-        arguments = (words.entries, rows, passes_padded, theta, flat, expected, others)
-        workers.run(active_documents, D, size, *arguments)
+        n_active = padded(round(ACTIVE * K**0.5)) - 1  # the others take one place
+        _run_over_active(words, rows, passes_padded, n_active, size, theta, workers)
         return theta[:, :K]
 
     if parts is None:
@@ -582,14 +573,37 @@ def _run_passes(
         workers.run(pack_rows, U, SUM_BLOCK, rows, padded_alpha, packed)
 
     def run_block(start: int, stop: int) -> None:
-        sums = blocks[start // size if U else 0]
+        block = blocks[start // size if U else 0]
         if packs:
-            paired_documents(start, stop, words.entries, packed, passes_padded, theta, parts, sums)
+            paired_documents(start, stop, words.entries, packed, passes_padded, theta, parts, block)
         else:
-            documents(start, stop, words.entries, rows, passes_padded, theta, parts, sums)
+            documents(start, stop, words.entries, rows, passes_padded, theta, parts, block)
 
     workers.map(run_block, D, size)
     return theta[:, :K]
+
+
+def _run_over_active(
+    words: Words,
+    rows: Floats,
+    passes: Passes,
+    n_active: int,
+    size: int,
+    theta: Floats,
+    workers: Threads,
+) -> None:
+    """Fill in theta, (D, K'), from each document's active topics and all others as one, in blocks
+    of `size` documents: `active_documents`."""
+    flat = np.cbrt(passes.alpha)
+    expected = np.empty((2, len(rows)), rows.dtype)
+
+    def expect(start: int, stop: int) -> None:
+        for number, prior in enumerate((passes.alpha, flat)):
+            expected[number, start:stop] = np.einsum("uk,k->u", rows[start:stop], prior)
+
+    workers.map(expect, len(rows), SUM_BLOCK)
+    arguments = (words.entries, rows, passes, theta, flat, expected, n_active)
+    workers.run(active_documents, len(theta), size, *arguments)
 
 
 def proportions(theta: Floats, workers: Threads) -> NDArray[np.float32]:
