@@ -209,7 +209,7 @@ class LambdaModel(OnlineModel):
             self.document_prior(),
             self.recipe.inference_passes,
             self._theta_steps,
-            sums=self.warm_start,
+            sums_last_pass=self.warm_start,
         )
         theta = inferred(batch, self._topics, self._apart, passes, self._workers)
         largest_share = self._largest_share

@@ -298,7 +298,7 @@ class SCVB0(DirichletAllocation):
             alpha,
             self.burn_in + 1 + stage.more_passes,
             self._theta_steps,
-            sums=self.warm_start,
+            sums_last_pass=self.warm_start,
         )
         theta, statistics = self._collapsed_e_step(words, rows, passes, largest_share, self.rho)
         # N_phi <- (1 - rho) N_phi + rho C/C_M sum m gamma, and N_Z likewise, [F13] eq. 7 and 8

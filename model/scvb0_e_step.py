@@ -5,7 +5,7 @@
 | start, stop | numbers | the range of documents, or rows, of a call |
 | batch | | the documents' words as rows, and n_dw: `minibatch.Entries` |
 | rows | (U, K') floats | (N_phi + eta) / (N_Z + W eta) of the words, up to one constant |
-| theta | (D, K') floats | alpha plus the words expected of each topic: `Passes.sums` |
+| theta | (D, K') floats | alpha plus the words expected of each topic: `Passes` |
 | bits | (U, K'/2) uint32 | rows in half precision, two numbers in one: `PackedRows` |
 | statistics | (U, K') floats | sum over a block's documents of m gamma |
 | mass | (K,) float64 | sums of statistics over the words |
@@ -57,13 +57,14 @@ class Passes(NamedTuple):
     alpha: (K') Dirichlet parameter of the proportions
     keep: (T,) 1 - rho_theta at a document's step t = 1, 2 …
     n: the number of passes
-    sums: whether theta is alpha plus the sum of m gamma over the last pass; otherwise it is N
+    sums_last_pass: whether theta is alpha plus the sum of m gamma over the last pass; otherwise it
+    is N
     """
 
     alpha: Floats
     keep: Floats
     n: int
-    sums: bool
+    sums_last_pass: bool
 
 
 class PackedRows(NamedTuple):
@@ -471,14 +472,14 @@ class ThetaPasses(NamedTuple):
 
     alpha: (K,) the prior of the proportions
     steps: the step sizes
-    sums: whether the proportions are those of all words in the last pass (decision 0062); otherwise
-        N_theta's, as in [F13], in which the last words of a long document count most
+    sums_last_pass: whether the proportions are those of all words in the last pass (decision 0062);
+        otherwise N_theta's, as in [F13], in which the last words of a long document count most
     """
 
     alpha: Vector
     n: int
     steps: StepSizes = THETA_STEPS
-    sums: bool = True
+    sums_last_pass: bool = True
 
 
 def word_rows(topics: Lambda, words: Words, balance: Vector, workers: Threads) -> Floats:
@@ -549,7 +550,7 @@ def _run_passes(
     nowhere. In that case, of many topics only the active ones are treated separately
     packs: whether to pack the rows, to the width of the blocks
     """
-    alpha, n, steps, sums = passes
+    alpha, n, steps, sums_last_pass = passes
     D = words.batch.D
     K = len(alpha)
     _, U, K_padded = blocks.shape
@@ -559,7 +560,7 @@ def _run_passes(
     padded_alpha = np.zeros(K_padded, dtype)
     padded_alpha[:K] = alpha
     theta = np.empty((D, K_padded), dtype)
-    passes_padded = Passes(padded_alpha, keep, n, sums)
+    passes_padded = Passes(padded_alpha, keep, n, sums_last_pass)
     if U == 0 and K >= MANY_TOPICS:
         n_active = padded(round(ACTIVE * K**0.5)) - 1  # the others take one place
         _run_over_active(words, rows, passes_padded, n_active, size, theta, workers)

@@ -39,7 +39,7 @@ class Reader:
 
     def __init__(self, topics: NDArray[Any], prior: NDArray[np.float64], *, sums: bool) -> None:
         self._topics = topics
-        self._passes = ThetaPasses(prior, PASSES, sums=sums)
+        self._passes = ThetaPasses(prior, PASSES, sums_last_pass=sums)
         _, self.n_words = topics.shape
         words_of_topics = np.maximum(topics.T * 1e6, 1e-6)
         self._lambda = Lambda.of(np.ascontiguousarray(words_of_topics, np.float32), eta=0.0)
