@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.texts.files import TextFile, printable
-from wikitopics.extra import PARQUET
+from wikitopics.extra import PARQUET as PARQUET_EXTRA
 
 if TYPE_CHECKING:
     from pyarrow.parquet import FileMetaData
@@ -90,7 +90,7 @@ def check_pyarrow() -> None:
     try:
         import pyarrow
     except ImportError:
-        raise BadSource(PARQUET.needed("reading a .parquet")) from None
+        raise BadSource(PARQUET_EXTRA.needed("reading a .parquet")) from None
     version: str = pyarrow.__version__
     numbers = tuple(map(int, re.findall(r"\d+", version)[:3]))
     if numbers < _OLDEST_PYARROW:

@@ -30,7 +30,7 @@ from wikitopics.crawler.texts.parquet_order import (
     repeated_rows,
 )
 from wikitopics.crawler.texts.parquet_rows import RowBatch, Rows
-from wikitopics.crawler.texts.parquet_steps import Gathered, GroupReader, Made, without
+from wikitopics.crawler.texts.parquet_steps import Gathered, GroupReader, MakeJob, without
 
 FIRST_DOCUMENTS = 200
 """The documents looked at when the files are opened."""
@@ -41,7 +41,7 @@ _MOST_WITHOUT = 10_000_000
 class _Part(NamedTuple):
     """The documents of a stretch, and where it lies in the source."""
 
-    jobs: Sequence[Made]
+    jobs: Sequence[MakeJob]
     here: dict[str, int]
     """What of its position differs from that of other stretches."""
     after: dict[str, int]
@@ -265,7 +265,7 @@ class ParquetTexts:
 
     def _of_held(
         self, files: ParquetRows, held: "array[int]", first: int
-    ) -> Iterator[tuple[int, list[Made]]]:
+    ) -> Iterator[tuple[int, list[MakeJob]]]:
         """The documents to hold out from the one of number ``first`` on, in stretches: each with
         the number after its last."""
         self._progress(files, 0)
@@ -306,7 +306,7 @@ class ParquetTexts:
 
     def _of_set(
         self, files: ParquetRows, sets: Sets, number: int, first: int, held: "array[int]"
-    ) -> Iterator[tuple[int, list[Made]]]:
+    ) -> Iterator[tuple[int, list[MakeJob]]]:
         """The documents of a set from its step ``first`` on, in stretches: each with the step after
         its last."""
         groups = sets.sets[number]

@@ -25,6 +25,9 @@ _PLAIN_BYTES = 2 * _STRETCH_BYTES
 """The bytes of a stretch after which its jobs are compressed: the texts of one step may have a
 gigabyte."""
 
+MakeJob = Callable[[], Awaitable[Rows]]
+"""Makes a job, as often as it is called."""
+
 
 class GroupReader:
     """Reads a row group, `BATCH` rows at a time, from one of its rows on. ``tell``: is told of
@@ -73,10 +76,6 @@ class GroupReader:
             return None
 
 
-Made = Callable[[], Awaitable[Rows]]
-"""Makes a job, as often as it is called."""
-
-
 async def _as_it_is(job: Rows) -> Rows:
     return job
 
@@ -93,7 +92,7 @@ class Gathered:
         self, job: Callable[[Sequence[RowBatch], Sequence[tuple[Skip, int]]], Rows]
     ) -> None:
         self._job = job
-        self._jobs: list[Made] = []
+        self._jobs: list[MakeJob] = []
         self._batches: list[RowBatch] = []
         self._lost: dict[Skip, int] = {}
         self._rows = 0
@@ -139,7 +138,7 @@ class Gathered:
         self._job_rows = 0
         self._job_bytes = 0
 
-    def jobs(self) -> list[Made]:
+    def jobs(self) -> list[MakeJob]:
         """All rows as jobs."""
         self._end_job()
         return self._jobs
