@@ -23,6 +23,7 @@ from wikitopics.crawler.texts.files import (
     TABLES,
     TextFile,
     check_paths,
+    check_same,
     ending,
     fingerprint,
     printable,
@@ -435,15 +436,6 @@ def _beginning(text: str) -> str:
 @contextmanager
 def _opened(file: TextFile) -> Iterator[BinaryIO]:
     with open_regular(file.path) as opened:
-        _check_same(file, opened)
+        check_same(file, os.fstat(opened.fileno()))
         yield opened
-        _check_same(file, opened)
-
-
-def _check_same(file: TextFile, opened: BinaryIO) -> None:
-    """Raise BadSource if the file has been written to since it was listed."""
-    now = os.fstat(opened.fileno())
-    if (now.st_size, now.st_mtime_ns) != (file.size, file.modified):
-        raise BadSource(
-            f"{printable(file.path)} changed while it was read: start again when it is complete"
-        )
+        check_same(file, os.fstat(opened.fileno()))

@@ -127,30 +127,24 @@ def are_parquet(paths: Sequence[str]) -> bool:
             raise BadSource("--texts: give files or addresses, not both")
         return True
     check_paths(paths)
-    kinds: set[bool] = set()
-    for path in paths:
-        if not os.path.isdir(path):
-            kinds.add(ending(path) == PARQUET)
-            continue
-        endings = {file.ending for file in _files_in_folder(path, lambda _: None, _EITHER)}
-        if len(endings) > 1:
-            raise BadSource(
-                f"{printable(path)}: this folder has .parquet and .txt files: name the files, or "
-                "another folder"
-            )
-        kinds.add(endings == {PARQUET})
-    if len(kinds) > 1:
+    of_parquet = [is_parquet(path) for path in paths]
+    if any(of_parquet) and not all(of_parquet):
         raise BadSource("--texts: Parquet files cannot be mixed with other files: name one kind")
-    return kinds == {True}
-
-
-_EITHER = (PLAIN, PARQUET)
+    return any(of_parquet)
 
 
 def is_parquet(path: str) -> bool:
     """Whether this is a Parquet file or a folder of such files. Raises BadSource for a folder with
-    files of both kinds."""
-    return are_parquet([path]) if os.path.isdir(path) else ending(path) == PARQUET
+    .txt files, too."""
+    if not os.path.isdir(path):
+        return ending(path) == PARQUET
+    endings = {file.ending for file in _files_in_folder(path, lambda _: None, (PLAIN, PARQUET))}
+    if len(endings) > 1:
+        raise BadSource(
+            f"{printable(path)}: this folder has .parquet and .txt files: name the files, or "
+            "another folder"
+        )
+    return endings == {PARQUET}
 
 
 def text_files(
@@ -244,6 +238,14 @@ def _file(path: str, root: str | None = None) -> TextFile:
         modified=modified,
         in_folder=root is not None,
     )
+
+
+def check_same(file: TextFile, now: os.stat_result) -> None:
+    """Raise BadSource if the file, as it is ``now``, was written to since it was listed."""
+    if (now.st_size, now.st_mtime_ns) != (file.size, file.modified):
+        raise BadSource(
+            f"{printable(file.path)} changed while it was read: start again when it is complete"
+        )
 
 
 def fingerprint(files: Sequence[TextFile]) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from wikitopics.crawler.errors import BadSource
-from wikitopics.crawler.texts.files import TextFile, printable
+from wikitopics.crawler.texts.files import TextFile, check_same, printable
 from wikitopics.extra import PARQUET as PARQUET_EXTRA
 
 if TYPE_CHECKING:
@@ -70,10 +70,7 @@ class LocalRows:
                 now = os.fstat(descriptor)
                 if not stat.S_ISREG(now.st_mode):
                     raise BadSource(f"{self.name}: a pipe or a device, not a regular file")
-                if (now.st_size, now.st_mtime_ns) != (self.size, self._file.modified):
-                    raise BadSource(
-                        f"{self.name} changed while it was read: start again when it is complete"
-                    )
+                check_same(self._file, now)
                 return os.pread(descriptor, stop - start, start)
             finally:
                 os.close(descriptor)
