@@ -13,6 +13,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wikitopics.crawler.errors import BadSource, CrawlerError
 from wikitopics.crawler.file_source import Say, first_and_more
@@ -223,6 +224,17 @@ class ParquetRows:
             titles = columns.title and strings_in(values_of(decoded, columns.title))
             ids = columns.id and strings_in(values_of(decoded, columns.id))
             yield RowBatch(numbers, texts, titles, ids)
+
+    def batches_with(
+        self, group: Group, rows: NDArray[np.integer[Any]]
+    ) -> Iterator[tuple[RowBatch, NDArray[np.intp]]]:
+        """The rows of a group up to the last of ``rows``, whose numbers ascend: each batch with the
+        places in it of those of them that it has, if any. Raises as `batches` does."""
+        for batch in self.batches(group):
+            begin, end = np.searchsorted(rows, (batch.numbers[0], batch.numbers[-1] + 1))
+            yield batch, batch.numbers.searchsorted(rows[begin:end])
+            if end == len(rows):
+                return
 
     def ids(self, group: Group) -> Iterator[list[bytes | None]]:
         """The ids of a group's rows in UTF-8, some at a time; none without a column of ids. Raises

@@ -180,14 +180,11 @@ def _first_documents(
 
 def _documents(files: ParquetRows, group: Group, rows: NDArray[np.intp]) -> Iterator[int]:
     """Those of the ``rows`` of a group that are documents. Raises BadRows."""
-    for batch in files.batches(group):
-        begin, end = np.searchsorted(rows, (batch.numbers[0], batch.numbers[-1] + 1))
-        wanted = batch.taken(batch.numbers.searchsorted(rows[begin:end]))
-        for page in Rows.of([wanted], files.firsts, 0, "text").pages(SourceInfo(files.name, None)):
+    nowhere = SourceInfo(files.name, None)
+    for batch, places in files.batches_with(group, rows):
+        for page in Rows.of([batch.taken(places)], files.firsts, 0, "text").pages(nowhere):
             if isinstance(page, Page):
                 yield page.page_id - 1
-        if end == len(rows):
-            return
 
 
 def _found_twice(keys: NDArray[np.int64]) -> NDArray[np.int64]:

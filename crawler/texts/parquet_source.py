@@ -15,6 +15,8 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from itertools import chain, islice
 from typing import NamedTuple
 
+import numpy as np
+
 from wikitopics.crawler.background import Background, in_thread
 from wikitopics.crawler.errors import BadPosition, BadSource
 from wikitopics.crawler.markup.undeclared import noticing
@@ -271,30 +273,23 @@ class ParquetTexts:
         self._progress(files, 0)
         gathered = Gathered(self.job)
         for group in files.groups:
-            start = bisect_left(held, group.first)
+            start = max(first, bisect_left(held, group.first))
             stop = bisect_left(held, group.first + group.rows)
-            start = max(start, first)
             if start >= stop:
                 continue
-            wanted = held[start:stop]
-            last = wanted[-1]
+            done = start
             try:
-                for batch in files.batches(group):
+                for batch, places in files.batches_with(group, np.asarray(held[start:stop])):
                     if self._closed:
                         return
-                    begin = int(batch.numbers[0])
-                    end = begin + len(batch.numbers)
-                    rows = wanted[bisect_left(wanted, begin) : bisect_left(wanted, end)]
-                    self._progress(files, end)
-                    if rows:
-                        places = batch.numbers.searchsorted(rows)
-                        gathered.add(batch.taken(places), self._repeats)
-                        start += len(rows)
-                        if gathered.is_full:
-                            yield start, gathered.jobs()
-                            gathered = Gathered(self.job)
-                    if end > last:
-                        break
+                    self._progress(files, int(batch.numbers[-1]) + 1)
+                    if not len(places):
+                        continue
+                    gathered.add(batch.taken(places), self._repeats)
+                    done += len(places)
+                    if gathered.is_full:
+                        yield done, gathered.jobs()
+                        gathered = Gathered(self.job)
             except BadRows as error:
                 self._tell(files.told(group, error))  # counted when the whole row group is read
         self.activity.waiting_for = None
