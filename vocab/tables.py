@@ -5,7 +5,7 @@ text in one language has some twenty of the 4,352 rows.
 """
 
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from threading import Lock
 from typing import NamedTuple
@@ -256,7 +256,7 @@ class WordTable(NamedTuple):
 
 def word_table(ids: Mapping[bytes, int]) -> WordTable:
     """The table of the words and phrases that have these ids; `kernels.fill` fills its slots."""
-    longest = _longest_phrases(ids)
+    longest = {first: lengths[0] for first, lengths in phrase_lengths(ids).items()}
     entries = [*ids, *(word for word in longest if word not in ids)]
     slots = 4
     while slots < 3 * len(entries):  # few collisions
@@ -271,14 +271,14 @@ def word_table(ids: Mapping[bytes, int]) -> WordTable:
     )
 
 
-def _longest_phrases(words: Collection[bytes]) -> dict[bytes, int]:
-    """For each word that begins a phrase: the most words of such a phrase."""
-    longest: dict[bytes, int] = {}
+def phrase_lengths(words: Iterable[bytes]) -> dict[bytes, list[int]]:
+    """For each word that begins a phrase: how many words such phrases have, the largest first."""
+    lengths: dict[bytes, set[int]] = {}
     for phrase in words:
         first, *others = phrase.split(b" ")
         if others:
-            longest[first] = max(longest.get(first, 1), 1 + len(others))
-    return longest
+            lengths.setdefault(first, set()).add(1 + len(others))
+    return {first: sorted(numbers, reverse=True) for first, numbers in lengths.items()}
 
 
 def from_zero(lengths: Iterable[int]) -> Offsets:

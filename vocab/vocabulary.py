@@ -17,6 +17,7 @@ from wikitopics.vocab.counting import Counted, WordCounter, words_of
 from wikitopics.vocab.rules import NEWEST, SIGN, Rule, is_printable, rule_of
 from wikitopics.vocab.segmenters import VocabularyError as VocabularyError
 from wikitopics.vocab.stop_words import ENGLISH_STOP_WORDS, fault_of
+from wikitopics.vocab.tables import phrase_lengths
 
 # Errors of vocabularies; each message is one line for people.
 
@@ -96,7 +97,7 @@ class Vocabulary:
         # A misread spelling stands for its word, unless the vocabulary has that spelling as a word.
         for id, word in enumerate(self.words):
             self._ids.setdefault(self.rule.misread(word).encode("utf-8"), id)
-        self._lengths = {} if self.rule.of_titles else _lengths(self._ids)
+        self._phrase_lengths = {} if self.rule.of_titles else phrase_lengths(self._ids)
         self.fingerprint: str = hashlib.sha256("\n".join(self.words).encode("utf-8")).hexdigest()
         """SHA-256 (hexadecimal) of the newline-joined words. It does not cover the rule: compare
         that too."""
@@ -201,7 +202,7 @@ class Vocabulary:
     @property
     def phrases(self) -> tuple[str, ...]:
         """The entries that are several words, such as "new york", in their order."""
-        if not self._lengths:
+        if not self._phrase_lengths:
             return ()
         return tuple(word for word in self.words if " " in word)
 
@@ -310,9 +311,9 @@ class Vocabulary:
         if self.rule.tokens and text.strip() in self:
             return [text.strip().encode("utf-8", "replace")]
         words = self.rule.words(text)
-        if not self._lengths:
+        if not self._phrase_lengths:
             return words
-        return _joined(words, self._lengths, self._ids)
+        return _joined(words, self._phrase_lengths, self._ids)
 
     def n_words_in(self, text: str) -> int:
         """How many words a text has, in the vocabulary or not."""
@@ -362,16 +363,6 @@ def _listed(words: Sequence[str]) -> str:
     shown = ", ".join(map(_short, words[:_SHOWN]))
     more = len(words) - _SHOWN
     return f"{shown} and {more:,} more" if more > 0 else shown
-
-
-def _lengths(words: Iterable[bytes]) -> dict[bytes, list[int]]:
-    """For each word that begins a phrase: how many words such phrases have, the largest first."""
-    lengths: dict[bytes, set[int]] = {}
-    for phrase in words:
-        first, *others = phrase.split(b" ")
-        if others:
-            lengths.setdefault(first, set()).add(1 + len(others))
-    return {first: sorted(numbers, reverse=True) for first, numbers in lengths.items()}
 
 
 def _joined(
