@@ -191,13 +191,13 @@ def _kernel_on(shape: tuple[int, int]) -> NDArray[np.complex128]:
     return kernel_on_mesh
 
 
-MARGIN = 0.01
-"""Of the map, left free at each side."""
+ARTICLE_MARGIN = 0.01
+"""Of the map, left free at each side; that of the map of topics is wider (`lands.MARGIN`)."""
 
 
 def fitted(places: Places, like: Places) -> Places:
     """(n, 2) the places turned, or mirrored, to be like others, then stretched to fill the map."""
-    return stretched(aligned(places, like), MARGIN)
+    return stretched(aligned(places, like), ARTICLE_MARGIN)
 
 
 def aligned(places: Places, like: Places, counts: NDArray[np.bool_] | None = None) -> Places:

@@ -178,18 +178,20 @@ def labels(
     masks = dict(_with_masks(land, cells, areas))
     placed: list[Label] = []
     for island in named_islands(masks):
-        if island.area not in boxes:
+        box = boxes.get(island.area)
+        if box is None:
             continue
-        corner = _corner(island, masks[island], occupied, boxes[island.area], aspect)
+        corner = _corner(island, masks[island], occupied, box, aspect)
         if corner is None:
             continue
         row, column = corner
-        height, width = boxes[island.area]
-        same_name = (label for label in placed if label.area == island.area)
-        if any(
-            math.hypot(aspect * (label.row - row), label.column - column) < width
-            for label in same_name
-        ):
+        height, width = box
+        to_same_name = [
+            math.hypot(aspect * (label.row - row), label.column - column)
+            for label in placed
+            if label.area == island.area
+        ]
+        if min(to_same_name, default=width) < width:
             continue
         occupied[row : row + height, column : column + width] = True
         placed.append(Label(island.area, island, row, column))
