@@ -199,7 +199,7 @@ class Dump(PageKind):
 
 
 def _open_remote(urls: list[URL], identity: Identity, asked: Asked) -> Source:
-    """The source of a dump on a server. Only for this one the HTTP client is loaded."""
+    """The source of a dump on a server, the only one for which the HTTP client is loaded."""
     from wikitopics.crawler.dumps.newest import database
     from wikitopics.crawler.dumps.remote import RemoteDump
 

@@ -82,7 +82,7 @@ class EmbeddedApi:
         numbers = query.get("pageids", "0").split("|")
         return [self.entry(int(number) - 1, props) for number in numbers], {}, {}
 
-    # -- pages -------------------------------------------------------------------
+    # Pages
 
     def ids(self, index: int) -> tuple[int, int]:
         """Page id and revision id."""
@@ -115,7 +115,7 @@ class EmbeddedApi:
             entry["revisions"] = [revision(revision_id, text)]
         return None
 
-    # -- lists -------------------------------------------------------------------
+    # Lists
 
     def _random(self, query: Mapping[str, str]) -> tuple[list[int], dict[str, str], dict[str, str]]:
         """Indexes of the batch, the cursor that lists it again, and the cursor after it."""

@@ -85,7 +85,7 @@ class Client:
         """Whether the source is still being opened; nobody should have to wait for minutes then."""
         activity.allowed_per_minute = limits.rpm
 
-    # -- for the sources -------------------------------------------------
+    # For the sources
 
     async def fetch(
         self,
@@ -275,7 +275,7 @@ class Client:
         """Add one line to the activity's list of errors."""
         self.activity.note(self.clock.wall(), text)
 
-    # -- one request -------------------------------------------------------------
+    # One request
 
     @asynccontextmanager
     async def _response(
@@ -375,7 +375,7 @@ class Client:
         self.activity.trying_until = None
         self.activity.trouble = None
 
-    # -- what goes wrong -----------------------------------------------------------
+    # What goes wrong
 
     def _check_start(self, limits: RateLimits, seconds: float, text: str) -> None:
         """Raise `WikiUnreachable` for a long pause at the start.
