@@ -121,7 +121,7 @@ class DirichletAllocation(LambdaModel):
 
     @abstractmethod
     def _step(self, batch: Minibatch) -> NDArray[np.float32]:
-        """`learn`, as long as topics do not start over."""
+        """`learn`, as long as topics do not start over: (D, K) proportions."""
 
     def _may_start_over(self, before: int) -> bool:
         """Whether topics start over from the first documents, and the documents before this
@@ -220,9 +220,11 @@ class DirichletAllocation(LambdaModel):
     def _collapsed_e_step(
         self, words: Words, rows: Floats, passes: ThetaPasses, largest_share: float, rho: float
     ) -> tuple[Floats, Statistics]:
-        """The collapsed E-step, of which a part of each short text is the mixture's, at most
-        `largest_share`; from that, a step of size rho for the probability that a text is about one
-        topic."""
+        """(D, K) alpha plus the words expected of each topic, and the statistics, of the collapsed
+        E-step, of which a part of each short text is the mixture's, at most `largest_share`.
+
+        A step of size rho follows for the probability that a text is about one topic.
+        """
         from wikitopics.model.scvb0_e_step import e_step
 
         if not largest_share:

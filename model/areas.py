@@ -136,7 +136,7 @@ def grouped(far: Matrix, n: int, before: Groups | None = None) -> Groups:
 
 
 def _with_bonds(far: Matrix, groups: Groups) -> Matrix:
-    """The distances, reduced between topics of one group."""
+    """(U, U) the distances, reduced between topics of one group."""
     same = (groups[:, None] == groups) & _in_an_area(groups)
     return np.where(same, BOND * far, far)
 
@@ -151,8 +151,8 @@ def ward(far: Matrix) -> Matrix:
 
 
 def _settled(far: Matrix, groups: Groups) -> Groups:
-    """The groups after single topics have moved to other groups, until no move lowers the mean
-    distance of all pairs within groups, or after ten rounds.
+    """(U,) the groups after single topics have moved to other groups, until no move lowers the
+    mean distance of all pairs within groups, or after ten rounds.
 
     Each topic in turn moves to the group where it lowers that mean most.
     """
@@ -247,7 +247,7 @@ def belonging(groups: Groups, before: Groups, meetings: Meetings, topics: Indice
 
 
 def _in_an_area(areas: Groups) -> NDArray[np.bool_]:
-    """Which topics are in an area, neither unused nor in `OTHER`."""
+    """(U,) whether each topic is in an area, neither unused nor in `OTHER`."""
     inside: NDArray[np.bool_] = (areas != NONE) & (areas != OTHER)
     return inside
 
@@ -293,7 +293,7 @@ def numbered(groups: Groups, before: Groups) -> Groups:
 
 
 def _rows(model: OnlineModel, topics: Indices) -> Iterator[NDArray[np.floating]]:
-    """The probabilities of these topics for `word_similarity`, some words at a time."""
+    """(words, U) the probabilities of these topics for `word_similarity`, some words at a time."""
     for start in range(0, model.n_words, _WORDS):
         stop = min(start + _WORDS, model.n_words)
         rows = model.topic_rows(np.arange(start, stop))

@@ -97,7 +97,7 @@ def _to_nearest_other(at: Places, on_map: NDArray[np.bool_]) -> Vector:
 
 
 def chosen_landmarks(n: int, most: int = MOST_LANDMARKS) -> NDArray[np.int64]:
-    """The numbers of the landmarks among n articles: evenly spread; all, if there are few."""
+    """(m,) the numbers of the landmarks among n articles: evenly spread; all, if there are few."""
     if n <= most:
         return np.arange(n)
     return np.arange(most) * n // most
@@ -123,7 +123,10 @@ def laid_out(rows: Rows, K: int, begin: Places, *, is_later: bool = False) -> Pl
 
 
 def descended(places: Places, near: NDArray[np.int32], rounds: int) -> Places:
-    """The places after gradient descent with momentum, and a gain for each coordinate."""
+    """(n, 2) the places after gradient descent with momentum, and a gain for each coordinate.
+
+    near: (n, k) the neighbours, numbers of places
+    """
     n = len(places)
     places = places.copy()
     farthest = math.sqrt(n) + _NEVER_FARTHER
@@ -179,8 +182,8 @@ def _rounded(nodes: int) -> int:
 
 @lru_cache(maxsize=1)  # the mesh seldom changes its shape
 def _kernel_on(shape: tuple[int, int]) -> NDArray[np.complex128]:
-    """The transform of 1 / (1 + d^2) on a mesh, sharpened by as much as B-splines blur: once where
-    places are spread, once where the potential is read."""
+    """(rows, columns // 2 + 1) the transform of 1 / (1 + d^2) on a mesh, sharpened by as much as
+    B-splines blur: once where places are spread, once where the potential is read."""
     from scipy import fft
 
     x = fft.fftfreq(shape[0], 1 / shape[0])[:, None] * SPACING
@@ -201,8 +204,8 @@ def fitted(places: Places, like: Places) -> Places:
 
 
 def aligned(places: Places, like: Places, counts: NDArray[np.bool_] | None = None) -> Places:
-    """The places moved, turned or mirrored, and scaled, so that the sum of the squares of their
-    distances from `like` is least (Procrustes).
+    """(n, 2) the places moved, turned or mirrored, and scaled, so that the sum of the squares of
+    their distances from `like` is least (Procrustes).
 
     counts: (n,) the places that count in this sum; all are moved alike
     """

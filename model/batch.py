@@ -135,8 +135,8 @@ class BatchLDA(OnlineLDA):
         return self
 
     def _e_step(self, words: Words, gamma: Floats | None) -> tuple[Floats, Documents, Vector]:
-        """The rows of the topics, the end points of the documents' ascents, and each document's
-        bound there.
+        """(U, K') the rows of the topics, the end points of the documents' ascents, and (D,) each
+        document's bound there.
 
         gamma: that of the last sweep, or None. A document's ascent starts from gamma = 1, as in
         algorithm 1, or from the last sweep's gamma where that ends higher: a fresh start can end in

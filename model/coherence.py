@@ -66,7 +66,8 @@ class Cooccurrences:
 
 
 def pairs(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The places of the first and of the second word of each pair of n words."""
+    """(n (n - 1) / 2,) twice: the places of the first and of the second word of each pair of n
+    words."""
     first, second = np.triu_indices(n, 1)
     return first, second
 

@@ -194,6 +194,8 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return self.model_.topics()
 
     def _new_model(self, documents: float) -> OnlineModel:
+        """A new model. ``documents``: the size of the corpus, unless `n_documents` is given. Raises
+        ValueError and TypeError for parameters out of range."""
         check_scalar(self.n_components, "n_components", Integral, min_val=1)
         check_scalar(self.n_passes, "n_passes", Integral, min_val=1)
         if self.batch_size is not None:
@@ -225,6 +227,8 @@ class TopicEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             model.learn(batch[start : start + size])
 
     def _documents(self, X: Any, reset: bool) -> Minibatch:
+        """X as a minibatch. ``reset``: whether its columns are those of a new model. Raises
+        ValueError for anything but counts."""
         if _are_texts(X):
             name = type(self).__name__
             raise ValueError(f"{name} takes word counts, not texts: put CountVectorizer before it")

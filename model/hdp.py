@@ -346,7 +346,7 @@ class OnlineHDP(LambdaModel):
         return self._topics.elbo(self._eta) + sticks_bound(self.a, self.b, self.omega)
 
     def _of_single_tables(self, words: Words, corpus: HDPCorpus) -> tuple[Floats, Floats]:
-        """`mixture.only_topics` of documents with a single table each."""
+        """(D, K), (U, K) `mixture.only_topics` of documents with a single table each."""
         sigma = np.exp(corpus.Elog_sigma[: self.n_topics].astype(np.float64))
         return mixture.only_topics(words, corpus.rows, sigma)
 
@@ -386,6 +386,7 @@ class OnlineHDP(LambdaModel):
         return figure_9(words, corpus, self._limits(), self._workers)
 
     def _limits(self) -> HDPLimits:
+        """What bounds a document's local step: the settings, and the numbers of the recipe."""
         from wikitopics.model.hdp_kernels import HDPLimits
 
         recipe = self.recipe
@@ -405,7 +406,8 @@ class OnlineHDP(LambdaModel):
     def _learn_first(
         self, batch: Minibatch, enough: float, mixture_share: float
     ) -> NDArray[np.float32]:
-        """A minibatch of the first documents, from which the topics start.
+        """(D, K) proportions after learning a minibatch of the first documents, from which the
+        topics start.
 
         Until there are enough documents, the model starts over from all of them whenever their
         number has doubled, so that the stream may begin with small minibatches. In between, the
@@ -511,7 +513,7 @@ class OnlineHDP(LambdaModel):
 
     def _step(self, batch: Minibatch, seen: float, mixture_share: float) -> NDArray[np.float32]:
         """[SVI13] fig. 9 lines 5 to 12, whose results are blended with those of documents that have
-        a single table each.
+        a single table each; (D, K) proportions.
 
         seen: the documents seen, on which balance depends, as the recipe counts them
         mixture_share: the weight of documents with a single table; the rest is that of the local
@@ -581,6 +583,6 @@ class OnlineHDP(LambdaModel):
 
 
 def _sums_from(numbers: Vector) -> Vector:
-    """For each number, its sum with all later ones."""
+    """(n,) for each number, its sum with all later ones."""
     sums: Vector = numbers[::-1].cumsum()[::-1]
     return sums

@@ -138,6 +138,7 @@ def named_islands(found: Iterable[Island]) -> list[Island]:
 def _with_masks(
     land: Cells, cells: Cells, areas: NDArray[np.integer]
 ) -> list[tuple[Island, NDArray[np.bool_]]]:
+    """The `islands`, each with its cells: (rows, columns), whether a cell is on it."""
     from scipy.ndimage import distance_transform_edt, label
 
     found = []
@@ -234,7 +235,8 @@ def _corner(
 
 
 def _sums(cells: NDArray[np.bool_], height: int, width: int) -> Cells:
-    """How many of these cells are in a box, by the box's top left cell."""
+    """(rows - height + 1, columns - width + 1) how many of these cells are in a box, by the box's
+    top left cell."""
     summed = np.zeros((cells.shape[0] + 1, cells.shape[1] + 1), np.int64)
     summed[1:, 1:] = cells.cumsum(axis=0, dtype=np.int64).cumsum(axis=1)
     to_right = summed[height:, width:] - summed[:-height, width:]

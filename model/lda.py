@@ -361,8 +361,8 @@ class OnlineLDA(DirichletAllocation):
         return {"bound_perplexity": self.bound_perplexity(batch)}
 
     def _ascent(self, batch: Minibatch) -> tuple[Words, Floats, Documents]:
-        """[H10]'s E-step without a step: the words of the documents, the topics' rows for these
-        words, and the documents' variational distribution."""
+        """[H10]'s E-step without a step: the words of the documents, (U, K') the topics' rows for
+        these words, and the documents' variational distribution."""
         from wikitopics.model.lda_e_step import ascend
 
         words = batch.words(self.n_words)
@@ -375,6 +375,7 @@ class OnlineLDA(DirichletAllocation):
         return LDALimits(self.tolerance, self.max_iterations, self.recipe.drop)
 
     def _update_alpha(self, statistics: LDAStatistics, rho: float) -> None:
+        """A step of size rho for alpha, from the statistics of [H10]'s E-step."""
         from wikitopics.model.lda_e_step import alpha_step, descend
 
         if not self.warm_start:

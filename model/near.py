@@ -32,8 +32,8 @@ NOBODY = -1
 class Rows(NamedTuple):
     """Documents' topics, as compressed sparse rows.
 
-    indptr: (n + 1,) int64. topics: int32. roots: float32, the roots of the proportions, scaled so
-    that their squares sum to 1 in each document
+    indptr: (n + 1,) int64. topics: (entries,) int32. roots: (entries,) float32, the roots of the
+    proportions, scaled so that their squares sum to 1 in each document
     """
 
     indptr: NDArray[np.int64]
@@ -45,7 +45,7 @@ class Rows(NamedTuple):
 
     @property
     def owners(self) -> NDArray[np.int64]:
-        """The document of each entry."""
+        """(entries,) the document of each."""
         return np.repeat(np.arange(len(self)), np.diff(self.indptr))
 
     @classmethod
@@ -96,10 +96,10 @@ class Rows(NamedTuple):
 
 
 def _compared(values: NDArray[np.float64], owners: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
-    """Which proportions are compared: of each of n documents at most `MOST`, of at least `LEAST`,
-    or the largest. Of equal ones, the first come first.
+    """(entries,) which proportions are compared: of each of n documents at most `MOST`, of at least
+    `LEAST`, or the largest. Of equal ones, the first come first.
 
-    owners: the document of each, ascending
+    owners: (entries,) the document of each, ascending
     """
     largest = np.zeros(n)
     np.maximum.at(largest, owners, values)
@@ -118,9 +118,9 @@ def _compared(values: NDArray[np.float64], owners: NDArray[np.int64], n: int) ->
 class Index(NamedTuple):
     """The documents that have each topic.
 
-    starts: (K + 1,) int64. numbers: uint32, ascending for each topic; without a sign, since each
-    index with one is tested for being negative. values: float32, the roots of the proportions. n:
-    the number of documents
+    starts: (K + 1,) int64. numbers: (entries,) uint32, ascending for each topic; without a sign,
+    since each index with one is tested for being negative. values: (entries,) float32, the roots of
+    the proportions. n: the number of documents
     """
 
     starts: NDArray[np.int64]

@@ -77,7 +77,7 @@ def lift_factors(of_corpus: NDArray[Any], weight: float) -> NDArray[np.float64]:
 
 
 def shares_of_rows(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The rows, each divided by its sum; equal shares for a row of zeros."""
+    """(N, K) the rows, each divided by its sum; equal shares for a row of zeros."""
     totals = rows.sum(axis=1, keepdims=True)
     equal = np.full_like(rows, 1 / rows.shape[1])
     shares: NDArray[np.float64] = np.divide(rows, totals, out=equal, where=totals > 0)
@@ -484,6 +484,7 @@ class OnlineModel(ABC):
 
     @classmethod
     def _all_entries(cls) -> tuple[Entry, ...]:
+        """The entries that every model has, and those of the kind."""
         return (
             Entry("n_topics", type="int", size="K", least=1, most=MOST),
             Entry("n_words", type="int", size="W", least=1, most=MOST),

@@ -137,8 +137,8 @@ def _starts(
 
 
 def climbed(far: Matrix, at: Matrix, areas: NDArray[np.integer], wanted: float = 1.0) -> Matrix:
-    """The map after single topics have moved, while more near topics are kept and fewer than are
-    wanted. A topic of an area moves only to where the nearest one is of its area."""
+    """(U, 2) the map after single topics have moved, while more near topics are kept and fewer than
+    are wanted. A topic of an area moves only to where the nearest one is of its area."""
     U = len(far)
     k = min(NEAREST, U - 1)
     if k < 1:
@@ -157,7 +157,7 @@ def climbed(far: Matrix, at: Matrix, areas: NDArray[np.integer], wanted: float =
 
 
 def _bound(far: Matrix, areas: NDArray[np.integer]) -> Matrix:
-    """The distances, reduced between topics of one area."""
+    """(U, U) the distances, reduced between topics of one area."""
     together = (areas[:, None] == areas) & (areas >= 0)
     closer: Matrix = np.where(together, BOND * far, far)
     return closer
@@ -168,7 +168,7 @@ def _nowhere(far: Matrix) -> Matrix:
 
 
 def inside(at: Matrix) -> Matrix:
-    """The map, stretched along an axis only if it does not fit, or leaves much empty."""
+    """(U, 2) the map, stretched along an axis only if it does not fit, or leaves much empty."""
     low = at.min(axis=0, initial=np.inf)
     high = at.max(axis=0, initial=-np.inf)
     fits = (low >= 0) & (high <= 1) & (high - low >= FILLED)

@@ -64,8 +64,8 @@ def places(far: Matrix, before: Matrix, rounds: int = ROUNDS) -> Matrix:
 
 
 def _with_newcomers(far: Matrix, before: Matrix, placed: Indices) -> Matrix:
-    """The earlier places of the topics `placed`, and a place for each of the other topics: among
-    its three nearest, but not exactly on one of them."""
+    """(U, 2) the earlier places of the topics `placed`, and a place for each of the other topics:
+    among its three nearest, but not exactly on one of them."""
     place = before.copy()
     newcomers = np.setdiff1d(np.arange(len(before)), placed)
     for topic in newcomers:
