@@ -258,6 +258,7 @@ class FileSource:
         )
 
     def _batches(self, position: dict[str, int]) -> Iterator[PageBatch]:
+        """What `batches` yields. Raises BadPosition."""
         for key, value in position.items():
             least = -1 if key == "threshold" else 0
             most = self.files.count - 1 if key == "file" else 2**63 - 1

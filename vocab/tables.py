@@ -173,6 +173,7 @@ class CharacterTables:
         return bits
 
     def _kind_in_word(self, char: str) -> int:
+        """What the rule does about a character: bits of `characters.py`."""
         if self._letters_only:
             return self._kind_of_letter(char)
         if char.isascii():

@@ -122,6 +122,8 @@ class DumpFiles(PageFiles):
         *,
         can_seek: bool,
     ) -> Iterator[PageAndPlace]:
+        """The articles of one file after ``begin``, each with the place after it. ``can_seek``:
+        whether reading can begin in the middle of the file."""
         offset = begin.get("offset", 0)
         to_skip = begin.get("skip", 0)
         reader = DumpReader(name, self.info, continued=offset > 0)

@@ -108,11 +108,13 @@ async def _dates(client: Client, folder: URL, form: re.Pattern[str], latest: str
 
 
 async def _new_files(client: Client, folder: URL) -> tuple[URL, ...]:
+    """The files of a complete dump in the newer layout; none otherwise."""
     names = await _names(client, folder)
     return _in_order(folder, names, _NEW_FILE) if names >= _COMPLETE else ()
 
 
 async def _old_files(client: Client, folder: URL) -> tuple[URL, ...]:
+    """The files of a finished dump in the older layout, whose status names them; none otherwise."""
     status = await client.fetch(folder / "dumpstatus.json", _json)
     for name in _JOBS:
         job = value_at(status, "jobs", name)

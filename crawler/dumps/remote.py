@@ -108,6 +108,8 @@ class RemoteDump(ShuffledDump):
         return info
 
     async def find(self) -> Sequence[DumpFile]:
+        """See `ShuffledDump`. Raises `Unconfirmed` for the newest dump, whose size is known only
+        now, unless the user has agreed to any."""
         if self._wiki is None:
             return await self._files_at_urls()
         home = self._urls[0]
@@ -125,6 +127,7 @@ class RemoteDump(ShuffledDump):
         return files
 
     async def _files_at_urls(self) -> Sequence[ranges.RemoteFile]:
+        """The files, new or as stored. A small dump is requested as a whole, and cached."""
         if self.schedule is None:
             files = await self._new_files()
         else:
@@ -169,6 +172,7 @@ class RemoteDump(ShuffledDump):
         return files
 
     async def part(self, schedule: Schedule, number: int, chunk: Chunk, part: int) -> DumpPart:
+        """See `ShuffledDump`; requests the chunks of the next rounds."""
         if self._requested < 0:
             # Training begins sooner if the parts of this round come before all others.
             begun = list(schedule.parts_of(number))

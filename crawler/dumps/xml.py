@@ -234,6 +234,8 @@ class DumpReader:
         return root.start() if root else start
 
     def _parse(self, data: bytes, at: int) -> int:
+        """Feed the parser a piece of ``data``. Returns how many bytes are done with: all of it, or
+        those before broken XML or the end of a dump."""
         piece = memoryview(data)[at : at + _PIECE]
         stop = at + len(piece)
         parser = self._parser
@@ -579,6 +581,7 @@ class DumpReader:
         self._is_complete = self._seen_root
 
     def _take_field(self, name: str, depth: int, text: str) -> None:
+        """Take note of the text of an element that has just ended."""
         if depth == 4 and self._in_revision:
             self._revision.fields[name] = text
             if name == "text":
@@ -595,6 +598,7 @@ class DumpReader:
             self._facts.note_base(text)
 
     def _page(self) -> Page | Skip | None:
+        """The page that has just ended, or why it is skipped; None for one that is no article."""
         if self._redirect or not self._is_article:
             return None
         revision = self._newest or _Revision()

@@ -159,6 +159,8 @@ class Client:
         limits: RateLimits,
         read: Callable[[wire.Reply], T],
     ) -> T:
+        """What ``read`` makes of a reply. A `TransientError` gets the seconds to wait, as does the
+        turn."""
         try:
             wire.judge_status(reply)
             return read(reply)
@@ -182,6 +184,7 @@ class Client:
         limits: RateLimits,
         wanted: wire.Wanted,
     ) -> wire.Reply:
+        """One request; the turn gets its latency."""
         began = self._begin(limits)
         bounds = self._bounds
         seconds = min(bounds.total_seconds, wanted.most_seconds or math.inf)
@@ -347,6 +350,7 @@ class Client:
         )
 
     def _begin(self, limits: RateLimits) -> float:
+        """Count a request that begins now; returns the time (monotonic)."""
         now = self.clock.monotonic()
         if self._first_request > now:
             self._first_request = now
@@ -359,6 +363,7 @@ class Client:
         return now
 
     def _recount(self) -> None:
+        """Set the number of requests in the last minute."""
         now = self.clock.monotonic()
         while self._starts and self._starts[0] <= now - 60.0:
             self._starts.popleft()

@@ -105,6 +105,8 @@ class RangeServer:
         return b"".join(parts)  # which does not copy a single one
 
     async def _once(self, file: "RemoteFile", start: int, stop: int) -> bytes:
+        """These bytes, requested once. Raises TransientError, and CrawlerError for a file that has
+        changed or is gone."""
         url = file.url
         found_at = self._found_at.get(url, url)
 

@@ -41,6 +41,7 @@ def remove_tags(text: str) -> str:
 
 
 def _without_tags(text: str) -> Iterator[str]:
+    """The pieces of `remove_tags`."""
     unclosed: set[str] = set()
     position = 0
     while (match := _TAG.search(text, position)) is not None:

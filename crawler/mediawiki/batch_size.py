@@ -62,6 +62,7 @@ class BatchSizer:
         self.pages = min(self.pages, self._ceiling)
 
     def _best(self) -> int:
+        """The number of pages with the most pages per expected second."""
         slow = self._limits.slow_reply
         if slow is None:
             return self._ceiling

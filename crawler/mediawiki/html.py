@@ -209,6 +209,7 @@ def _read_robots(reply: Reply) -> Robots:
 
 
 def _read_page(reply: Reply) -> bytes | Skip:
+    """The body of an article's page, or why there is none. Raises TransientError."""
     if reply.status in (404, 410):
         return "deleted or hidden"
     is_article = _MARK in reply.body or all(mark in reply.body for mark in _OLD_MARKS)

@@ -136,6 +136,7 @@ class Contents:
         return _without_mark(b"".join(pieces))
 
     def _lines(self) -> Iterator[bytes | None]:
+        """The lines of the file, joined from its blocks."""
         pieces: list[bytes] = []
         size = 0
         try:

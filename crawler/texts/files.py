@@ -178,6 +178,7 @@ def text_files(
 def _files_in_folder(
     root: str, say: Callable[[str], None], endings: Collection[str]
 ) -> Iterator[TextFile]:
+    """The files with these endings in a folder and the folders in it, by name; see `text_files`."""
     seen_folders: set[tuple[int, int]] = set()  # (device, inode)
     # A stack of paths instead of recursion, since folders may be nested thousands deep.
     waiting = [root]

@@ -137,6 +137,7 @@ class ParquetRows:
         """A number below 2**63 that changes whenever a file's size or footer does."""
 
     def _add(self, number: int, file: RowFile, footer: bytes, columns: Columns) -> None:
+        """Add the row groups of a file. Raises BadSource, and other errors for a damaged footer."""
         self._columns.append(columns)
         self.firsts.append((self.rows, file.label))
         for number_in_file, (rows, chunks) in enumerate(row_groups(footer)):

@@ -170,6 +170,7 @@ class ParquetTexts:
         self.activity.note_once(time.time(), message)
 
     def _rounds(self, position: dict[str, int]) -> Iterator[Round]:
+        """What `batches` yields. Raises BadPosition and BadSource."""
         files = self._files
         assert files is not None
         start = self._checked(files, position)

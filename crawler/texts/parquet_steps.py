@@ -127,6 +127,7 @@ class Gathered:
                 self._end_job()
 
     def _end_job(self) -> None:
+        """Make the rows since the last job one, which is compressed if the stretch is large."""
         if self._batches or self._lost:
             job = self._job(self._batches, tuple(self._lost.items()))
             if self._bytes > _PLAIN_BYTES:

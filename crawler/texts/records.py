@@ -167,6 +167,7 @@ def _parsed(text: str) -> object:
 
 
 def _from_json(line: bytes | None, names: Names, may_be_empty: bool) -> Document:
+    """The document of a line of JSON. Raises BadRecord."""
     text_of_line = _utf8(line).strip(_BESIDE_JSON)
     try:
         try:

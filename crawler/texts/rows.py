@@ -141,6 +141,7 @@ class _Lines:
             _check_width(self.taken, self._table)
 
     def _next_ones(self) -> Iterator[str]:
+        """The further lines of the file, which are taken for the row. Raises BadRecord."""
         contents = self._contents
         taken = self.taken
         for line in contents.lines:

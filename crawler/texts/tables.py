@@ -121,6 +121,7 @@ class Table:
         column: str | None,
         names: Names,
     ) -> "Table":
+        """As `of`, for a table whose columns are named by number."""
         before = contents.number - len(begin)
         lines = [*begin, *_further(contents)]
         delimiter, width = _shape(lines, delimiters)
