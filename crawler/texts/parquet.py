@@ -26,7 +26,7 @@ from wikitopics.crawler.texts.parquet_columns import (
     values_of,
 )
 from wikitopics.crawler.texts.parquet_footer import (
-    LocalRows,
+    LocalRowFile,
     RowFile,
     damaged_footer,
     encrypted,
@@ -37,8 +37,8 @@ from wikitopics.crawler.texts.parquet_pages import (
     LARGEST_PAGE,
     READ,
     ColumnChunk,
+    ColumnPages,
     PageOver,
-    Pages,
     RowSource,
     row_groups,
 )
@@ -295,7 +295,7 @@ class ParquetRows:
             self.bytes_read += len(data)
             return data
 
-        pages = [Pages(chunk) for chunk in dict.fromkeys(chunks)]
+        pages = [ColumnPages(chunk) for chunk in dict.fromkeys(chunks)]
         return RowSource(file.size, counted, pages, largest_page)
 
 
@@ -305,7 +305,7 @@ def local_rows(
     """The rows of files on this machine, also of those in folders. Raises BadSource."""
     files = text_files(paths, tell, PARQUET)
     labels = [printable(os.path.basename(os.path.normpath(path))) for path in paths]
-    return ParquetRows([LocalRows(file) for file in files], names, first_and_more(labels))
+    return ParquetRows([LocalRowFile(file) for file in files], names, first_and_more(labels))
 
 
 def _rounded(page: int) -> int:

@@ -52,7 +52,7 @@ class RowFile(Protocol):
         """A function like `read`, for a reader that goes through each of the ``spans`` once."""
 
 
-class LocalRows:
+class LocalRowFile:
     """A file on this machine. Raises BadSource for one that cannot be read, or has changed."""
 
     def __init__(self, file: TextFile) -> None:

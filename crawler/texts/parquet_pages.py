@@ -28,7 +28,7 @@ class PageOver(Exception):
         """Its bytes, unpacked."""
 
 
-class Pages:
+class ColumnPages:
     """The pages of one column in a row group, as far as they were looked at."""
 
     def __init__(self, chunk: "ColumnChunk") -> None:
@@ -124,11 +124,11 @@ def row_groups(footer: bytes) -> Iterator[tuple[int, list[ColumnChunk]]]:
 
 # Structs of Thrift's compact protocol.
 
-Wanted = dict[int, "Wanted"]
+WantedFields = dict[int, "WantedFields"]
 """The fields of a struct that are structs, or lists of structs, and wanted; all whole numbers
 are."""
-_OF_COLUMN: Wanted = {_COLUMN_KNOWN: {}, _COLUMN_ENCRYPTION: {}}
-_WANTED_OF_FOOTER: Wanted = {_ROW_GROUPS: {_GROUP_COLUMNS: _OF_COLUMN}}
+_OF_COLUMN: WantedFields = {_COLUMN_KNOWN: {}, _COLUMN_ENCRYPTION: {}}
+_WANTED_OF_FOOTER: WantedFields = {_ROW_GROUPS: {_GROUP_COLUMNS: _OF_COLUMN}}
 _MOST_DEPTH = 16
 
 # The kinds of values.
@@ -149,7 +149,7 @@ _STRUCT = 12
 
 
 def _struct(
-    data: bytes, at: int, wanted: Wanted, bits: int, depth: int = 0
+    data: bytes, at: int, wanted: WantedFields, bits: int, depth: int = 0
 ) -> tuple[dict[int, Any], int]:
     """(the fields of a struct that are wanted, where it ends). ``bits``: of the integers among
     them. As in pyarrow, numbers are cut, and other integers ignored. Raises ValueError and
@@ -246,7 +246,7 @@ class RowSource:
         self,
         size: int,
         read: Callable[[int, int], bytes],
-        pages: Sequence[Pages],
+        pages: Sequence[ColumnPages],
         largest_page: int,
     ) -> None:
         self.failure: Exception | None = None

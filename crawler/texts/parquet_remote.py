@@ -132,7 +132,7 @@ class Requests:
             request.cancel()
 
 
-class RemoteRows:
+class RemoteRowFile:
     """A file on a server, read in another thread than that of the requests."""
 
     def __init__(self, file: RemoteFile, requests: Requests) -> None:
@@ -197,22 +197,22 @@ class RemoteParquet(ParquetTexts):
             clock=clock,
         )
         self._server = RangeServer(self._client, what="file", ending=PARQUET)
-        self._rows_of: list[RowFile] = []
+        self._row_files: list[RowFile] = []
         self._requests: Requests | None = None
 
     def _rows_of_files(self, tell: Callable[[str], None]) -> ParquetRows:
         name = first_and_more([url.name for url in self._urls])
-        return ParquetRows(self._rows_of, self._names, name)
+        return ParquetRows(self._row_files, self._names, name)
 
     async def open(self) -> SourceInfo:
         """Request the footers and the first documents."""
         self._client.opening = True
         self._requests = Requests()
-        self._rows_of = []
+        self._row_files = []
         for url in self._urls:
             file, _ = await self._server.new_file(url, 4)
             await file.bytes_from(max(0, file.size - _TAIL), file.size)  # which is cached
-            self._rows_of.append(RemoteRows(file, self._requests))
+            self._row_files.append(RemoteRowFile(file, self._requests))
         info = await super().open()
         self._client.opening = False
         return replace(info, identity={DOWNLOAD: self.bytes_to_read()})

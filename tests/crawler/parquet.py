@@ -9,7 +9,7 @@ from wikitopics.crawler.page import Page, SourceInfo
 from wikitopics.crawler.texts.files import text_files
 from wikitopics.crawler.texts.parquet import ParquetRows
 from wikitopics.crawler.texts.parquet_columns import ColumnNames
-from wikitopics.crawler.texts.parquet_footer import LocalRows
+from wikitopics.crawler.texts.parquet_footer import LocalRowFile
 from wikitopics.crawler.texts.parquet_source import ParquetTexts
 
 
@@ -34,7 +34,7 @@ def write(path, made, group=100, **options):
 
 def rows_of(*paths, tell=lambda message: None, **names):
     """The rows of files."""
-    files = [LocalRows(file) for file in text_files(paths, tell, ".parquet")]
+    files = [LocalRowFile(file) for file in text_files(paths, tell, ".parquet")]
     return ParquetRows(files, ColumnNames(**names), "the files")
 
 

@@ -18,7 +18,7 @@ from wikitopics.crawler.texts import parquet_footer
 from wikitopics.crawler.texts.files import are_parquet
 from wikitopics.crawler.texts.kinds import LINES, NO_HEADER, TEXTS, Texts
 from wikitopics.crawler.texts.parquet import BadRows
-from wikitopics.crawler.texts.parquet_pages import ColumnChunk, PageOver, Pages, page_header
+from wikitopics.crawler.texts.parquet_pages import ColumnChunk, ColumnPages, PageOver, page_header
 from wikitopics.crawler.texts.parquet_rows import Rows
 
 pytestmark = pytest.mark.interop
@@ -347,7 +347,7 @@ def test_headers_of_pages_are_read_as_pyarrow_reads_them():
 )
 def test_pages_do_not_have_more_than_their_column(unpacked, of_column, error):
     data = header_of(unpacked if unpacked > 0 else (1 << 32) + unpacked) + bytes(1000)
-    pages = Pages(ColumnChunk(0, len(data), of_column, False))
+    pages = ColumnPages(ColumnChunk(0, len(data), of_column, False))
     with pytest.raises(error):
         pages.check(len(data), lambda start, stop: data[start:stop], 1 << 20)
 
