@@ -23,7 +23,7 @@ from wikitopics.model.online import IN_USE, OnlineModel
 Groups = NDArray[np.int64]
 """(U,) the number of each topic's area."""
 
-BOND = 0.7
+EARLIER_BOND = 0.7
 """The factor on the distances between topics of one area in the next grouping."""
 MOST_AREAS = 18
 JOINS = 2.5
@@ -79,7 +79,7 @@ def word_similarity(rows: Iterable[NDArray[np.floating]], shares: Vector) -> Mat
     return cosines
 
 
-def distances(words: Matrix, lift: Matrix | None, weight: float) -> Matrix:
+def topic_distances(words: Matrix, lift: Matrix | None, weight: float) -> Matrix:
     """(U, U) distances of topics, from 0, by how similar their words are and how often they meet.
 
     words: (U, U) the similarity of their words
@@ -138,7 +138,7 @@ def grouped(far: Matrix, n: int, before: Groups | None = None) -> Groups:
 def _with_bonds(far: Matrix, groups: Groups) -> Matrix:
     """(U, U) the distances, reduced between topics of one group."""
     same = (groups[:, None] == groups) & _in_an_area(groups)
-    return np.where(same, BOND * far, far)
+    return np.where(same, EARLIER_BOND * far, far)
 
 
 def ward(far: Matrix) -> Matrix:
@@ -355,9 +355,9 @@ class Areas:
         topics = np.flatnonzero(shares > IN_USE)
         words = word_similarity(_rows(model, topics), shares[topics])
         if meetings is None:
-            far = distances(words, None, 0.0)
+            far = topic_distances(words, None, 0.0)
         else:
-            far = distances(words, meetings.lift(topics), meetings.weight)
+            far = topic_distances(words, meetings.lift(topics), meetings.weight)
         return cls.by_distance(far, topics, model.n_topics, before, meetings)
 
     @classmethod

@@ -21,7 +21,7 @@ from wikitopics.model.topic_tsne import FIRST_ROUNDS, ROUNDS, places
 
 NEAREST = 5
 """The number of nearest topics that are to be near on the map."""
-BOND = 0.8
+AREA_BOND = 0.8
 """The factor on the distances between topics of one area where all topics are laid out, so that
 areas have lands."""
 AHEAD = 0.02
@@ -159,7 +159,7 @@ def climbed(far: Matrix, at: Matrix, areas: NDArray[np.integer], wanted: float =
 def _bound(far: Matrix, areas: NDArray[np.integer]) -> Matrix:
     """(U, U) the distances, reduced between topics of one area."""
     together = (areas[:, None] == areas) & (areas >= 0)
-    closer: Matrix = np.where(together, BOND * far, far)
+    closer: Matrix = np.where(together, AREA_BOND * far, far)
     return closer
 
 

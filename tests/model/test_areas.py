@@ -19,9 +19,9 @@ from wikitopics.model.areas import (
     OTHER,
     Areas,
     belonging,
-    distances,
     grouped,
     numbered,
+    topic_distances,
     usual_number,
     word_similarity,
 )
@@ -49,7 +49,7 @@ def test_topics_are_alike_if_their_words_differ_alike_from_the_corpus():
     assert np.diagonal(similarity) == pytest.approx(1)
     in_two_blocks = word_similarity([rows.T[:123], rows.T[123:]], shares)
     np.testing.assert_allclose(in_two_blocks, similarity, atol=1e-4)
-    far = distances(similarity, None, 0.0)
+    far = topic_distances(similarity, None, 0.0)
     assert same_groups(grouped(far, 4), GROUPS)
 
 
@@ -68,7 +68,7 @@ def test_topics_are_alike_if_they_meet():
     assert of_one_group > 0
     assert of_two_groups < 0
     words_alike = np.zeros((24, 24))
-    far = distances(words_alike, lift, 0.7)
+    far = topic_distances(words_alike, lift, 0.7)
     assert same_groups(grouped(far, 4), GROUPS)
 
 
