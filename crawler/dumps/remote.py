@@ -1,7 +1,7 @@
 """Dump files on a server: their chunks are requested a little ahead, and nothing is stored."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from mmap import MADV_DONTNEED, MAP_PRIVATE, PAGESIZE, mmap
 
 from yarl import URL
@@ -16,7 +16,6 @@ from wikitopics.crawler.errors import BadSource, Unconfirmed
 from wikitopics.crawler.file_source import first_and_more
 from wikitopics.crawler.http import ranges
 from wikitopics.crawler.http.pace import Clock
-from wikitopics.crawler.http.rules import RateLimits, file_limits
 from wikitopics.crawler.http.wire import RequestBounds
 from wikitopics.crawler.page import SourceInfo
 from wikitopics.crawler.source import Asked, Identity
@@ -57,7 +56,7 @@ class RemoteDump(ShuffledDump):
     that folder.
 
     ``agreed``: whether the user has agreed to any size, and to sending the contact to any server.
-    ``limits_of``: the limits for a host. Raises `ContactMissing` and `Unconfirmed` at once.
+    Raises `ContactMissing` and `Unconfirmed` at once.
     """
 
     def __init__(
@@ -69,7 +68,6 @@ class RemoteDump(ShuffledDump):
         wiki: str | None = None,
         contact: str | None,
         agreed: bool,
-        limits_of: Callable[[str], RateLimits] = file_limits,
         clock: Clock | None = None,
         bounds: RequestBounds = ranges.LIMITS,
     ) -> None:
@@ -82,7 +80,6 @@ class RemoteDump(ShuffledDump):
             agreed_to="your contact is sent there, and the dump is read whatever its size",
             contact=contact,
             agreed=agreed,
-            limits_of=limits_of,
             clock=clock,
             bounds=bounds,
         )

@@ -3,7 +3,6 @@ replies."""
 
 import asyncio
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from yarl import URL
@@ -12,7 +11,7 @@ from wikitopics.crawler.errors import BadSource, CrawlerError, TransientError, U
 from wikitopics.crawler.http.addresses import is_wikimedia
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.pace import Clock
-from wikitopics.crawler.http.rules import RateLimits, file_limits
+from wikitopics.crawler.http.rules import file_limits
 from wikitopics.crawler.http.wire import JudgeRedirect, Reply, RequestBounds, Wanted
 from wikitopics.crawler.source import Activity, Asked
 
@@ -270,7 +269,6 @@ def file_client(
     agreed_to: str,
     contact: str | None,
     agreed: bool,
-    limits_of: Callable[[str], RateLimits] = file_limits,
     clock: Clock | None = None,
     bounds: RequestBounds = LIMITS,
 ) -> Client:
@@ -280,7 +278,6 @@ def file_client(
     agreed_to: what the user has to agree to, unless the host is Wikimedia's; of any size, since the
         size is known only later, and the user is not asked again
     agreed: whether the user has agreed
-    limits_of: the limits for a host
 
     Raises `ContactMissing` and `Unconfirmed`.
     """
@@ -288,11 +285,11 @@ def file_client(
         raise Unconfirmed(f"{what} at {host}, which is not Wikimedia's: {agreed_to}")
     judge_other_host: JudgeRedirect = _always_followed if agreed else _asked_first(agreed_to)
     return Client(
-        limits_of(host),
+        file_limits(host),
         activity,
         version=asked.version,
         contact=contact,
-        limits_of=lambda url: limits_of(url.host or ""),
+        limits_of=lambda url: file_limits(url.host or ""),
         budget_folder=asked.budget_folder,
         clock=clock,
         bounds=bounds,

@@ -9,6 +9,7 @@ from yarl import URL
 from tests.crawler.dump_server import says, serving
 from tests.crawler.remote import DATA, NUMBERS, PATH, of_files, read, remote
 from wikitopics.crawler.errors import TransientError, WikiUnreachable
+from wikitopics.crawler.http import ranges
 from wikitopics.crawler.http.client import Client
 from wikitopics.crawler.http.rules import file_limits, wikimedia_service_limits
 from wikitopics.crawler.source import Activity
@@ -23,16 +24,12 @@ def strict(host):
 
 
 @pytest.fixture
-def dump(server, clock, tmp_path):
+def dump(server, clock, tmp_path, monkeypatch):
     """A source that reads the server's dump under Wikimedia's rules."""
+    monkeypatch.setattr(ranges, "file_limits", strict)
 
     def make(kept=None, **more):
-        options = {
-            "contact": CONTACT,
-            "budget_folder": tmp_path / "home",
-            "limits_of": strict,
-            **more,
-        }
+        options = {"contact": CONTACT, "budget_folder": tmp_path / "home", **more}
         return remote([server.url + PATH], clock, kept, **options)
 
     return make
@@ -133,7 +130,7 @@ async def test_a_start_does_not_wait_out_a_rest(server, dump, clock, before):
     assert clock.now - began < 60
 
 
-async def test_a_redirect_leads_under_the_rules_of_the_server_there(clock, tmp_path):
+async def test_a_redirect_leads_under_the_rules_of_the_server_there(clock, tmp_path, monkeypatch):
     """A mirror that has no rules may lead to Wikimedia."""
     moments = []
 
@@ -143,11 +140,12 @@ async def test_a_redirect_leads_under_the_rules_of_the_server_there(clock, tmp_p
     def by_host(host):
         return file_limits("mirror.org") if host == "localhost" else strict(host)
 
+    monkeypatch.setattr(ranges, "file_limits", by_host)
     async with serving({PATH: DATA}) as there, serving({}) as here:
         there.always = note
         here.always = says(302, Location=there.url + PATH)
         mirror = here.url.replace("127.0.0.1", "localhost")
-        options = {"contact": CONTACT, "budget_folder": tmp_path / "home", "limits_of": by_host}
+        options = {"contact": CONTACT, "budget_folder": tmp_path / "home"}
         found, _, _ = await read(remote([mirror + PATH], clock, **options))
     assert sorted(found) == list(NUMBERS)
     assert len(moments) > 10
