@@ -89,12 +89,14 @@ def land_of(
 ) -> Cells:
     """The land: each cell belongs to the area with the most places around it, if these are enough.
 
-    areas: (n,) of each place. weights: (n,) of each place. aspect: a cell's height in widths
+    areas: (n,) of each place. weights: (n,) of each place. aspect: a cell's height in widths.
+    coast: see `COAST`
     """
     from scipy.ndimage import gaussian_filter
 
     land = np.full(shape, SEA, np.int64)
-    most = np.full(shape, coast / (2 * np.pi * REACH * REACH / aspect))
+    spread = 2 * np.pi * REACH * REACH / aspect  # in its own cell, a place has 1 / spread
+    most = np.full(shape, coast / spread)
     cells = cells_of(places, shape)
     if weights is None:
         weights = np.ones(len(places))
@@ -152,7 +154,8 @@ def _with_masks(
             from_coast = distance_transform_edt(np.pad(mask, 1))[1:-1, 1:-1]
             row, column = divmod(int(from_coast.argmax()), land.shape[1])
             size = int(sizes[number - 1])
-            found.append((Island(area, size, tuple(topics.tolist()), row, column), mask))
+            island = Island(area, size, tuple(topics.tolist()), row, column)
+            found.append((island, mask))
     return found
 
 
