@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from wikitopics.crawler.texts.documents import SeenIds
+from wikitopics.crawler.texts.seen_ids import SeenIds
 from wikitopics.session.errors import Damaged
 from wikitopics.session.options import HELD_OUT, SEED
 from wikitopics.session.records import HELD_OUT_ALREADY, KNOWN_ID, NO_KNOWN_WORD, UNREAD, Progress

@@ -19,7 +19,8 @@ from wikitopics.crawler import unpacking
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.page import LONGEST_TITLE, Page
 from wikitopics.crawler.texts import contents
-from wikitopics.crawler.texts.documents import MOST_NAMED, SeenIds, TextFiles
+from wikitopics.crawler.texts.documents import MOST_NAMED, TextFiles
+from wikitopics.crawler.texts.seen_ids import SeenIds
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
