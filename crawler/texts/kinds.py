@@ -166,9 +166,9 @@ class Texts(PageKind):
         if not _addresses(identity[TEXTS.name]):
             return ""
         from wikitopics.crawler.http.ranges import told_download
-        from wikitopics.crawler.texts.parquet_remote import DOWNLOAD
+        from wikitopics.crawler.texts.parquet_remote import DOWNLOAD_BYTES
 
-        return told_download(identity[DOWNLOAD])
+        return told_download(identity[DOWNLOAD_BYTES])
 
     def repeatable(self, identity: Identity) -> bool:
         return True

@@ -120,7 +120,25 @@ def repeated_rows(
 ) -> "array[int]":
     """The numbers of the rows that repeat the id of a document before them, ascending. Texts are
     read only of row groups that may have the first document of such an id."""
-    repeats: array[int] = array("q")
+    keys, are_named = _hashed_ids(files, stopped, progress)
+    twice = _found_twice(keys[are_named])
+    if not len(twice):
+        return array("q")
+    # `np.isin` would take twice as much memory.
+    nearest = np.searchsorted(twice[:-1], keys)
+    rows = np.flatnonzero((twice[nearest] == keys) & are_named)
+    id_numbers = nearest[rows]
+    del nearest, keys, are_named
+    first = _first_documents(files, rows, id_numbers, stopped, progress)
+    repeats = rows[rows > first[id_numbers]]
+    return array("q", repeats.astype(np.int64).tobytes())
+
+
+def _hashed_ids(
+    files: ParquetRows, stopped: Callable[[], bool], progress: Callable[[float], None]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """(rows,) a hash of each row's id, and whether the row has one: of the rows that are
+    compared."""
     number = min(files.rows, MOST_COMPARED_ROWS)
     keys = np.zeros(number, np.int64)
     are_named = np.zeros(number, np.bool_)
@@ -138,17 +156,7 @@ def repeated_rows(
         except BadRows:
             pass  # told when its documents are read
         progress(row / number)
-    twice = _found_twice(keys[are_named])
-    if not len(twice):
-        return repeats
-    # `np.isin` would take twice as much memory.
-    nearest = np.searchsorted(twice[:-1], keys)
-    rows = np.flatnonzero((twice[nearest] == keys) & are_named)
-    id_numbers = nearest[rows]
-    del nearest, keys, are_named
-    first = _first_documents(files, rows, id_numbers, stopped, progress)
-    repeats.frombytes(rows[rows > first[id_numbers]].astype(np.int64).tobytes())
-    return repeats
+    return keys, are_named
 
 
 def _first_documents(
@@ -179,7 +187,7 @@ def _first_documents(
 
 
 def _documents(files: ParquetRows, group: Group, rows: NDArray[np.intp]) -> Iterator[int]:
-    """Those of the ``rows`` of a group that are documents. Raises BadRows."""
+    """The numbers of those of the ``rows`` of a group that are documents. Raises BadRows."""
     nowhere = SourceInfo(files.name, None)
     for batch, places in files.batches_with(group, rows):
         for page in Rows.of([batch.taken(places)], files.firsts, 0, "text").pages(nowhere):

@@ -138,14 +138,16 @@ _TRUTHS = (1, 2)
 _BYTE = 3
 _INTEGERS = {4: 16, 5: 32, 6: 64}
 """The bits of each kind."""
-_BITS_OF_PAGES = 32
-"""The bits of the integers in a page's header that are wanted."""
-_BITS_OF_FOOTERS = 64
 _DOUBLE = 7
 _BINARY = 8
 _LIST = 9
 _SET = 10
 _STRUCT = 12
+
+_BITS_OF_PAGES = 32
+"""The bits of the integers in a page's header that are wanted."""
+_BITS_OF_FOOTERS = 64
+"""Likewise in a footer."""
 
 
 def _struct(
@@ -201,6 +203,7 @@ def _skipped(data: bytes, at: int, kind: int, depth: int) -> int:
         for _ in range(size):
             end = _skipped(data, end, kind_of_each, depth + 1)
     elif kind == _STRUCT:
+        # Whatever the bits: none of its fields is wanted.
         _, end = _struct(data, at, {}, _BITS_OF_PAGES, depth + 1)
     else:
         raise ValueError("a value of an unknown kind")

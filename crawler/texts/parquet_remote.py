@@ -31,7 +31,7 @@ _TAIL = 512 << 10
 """The bytes at the end of a file that are requested at once: a footer hardly ever has more."""
 _WINDOW = 4 << 20
 """The most bytes requested at a time of a column."""
-DOWNLOAD = "download_bytes"
+DOWNLOAD_BYTES = "download_bytes"
 """The key, in the identity of texts on a server, of the bytes that are read."""
 _STOPPED = "stopped while the texts were requested"
 
@@ -215,7 +215,7 @@ class RemoteParquet(ParquetTexts):
             self._row_files.append(RemoteRowFile(file, self._requests))
         info = await super().open()
         self._client.opening = False
-        return replace(info, identity={DOWNLOAD: self.bytes_to_read()})
+        return replace(info, identity={DOWNLOAD_BYTES: self.bytes_to_read()})
 
     def _tell_bytes(self) -> None:
         """Do nothing: the client records what it receives."""

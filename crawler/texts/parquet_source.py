@@ -57,7 +57,9 @@ class _Part(NamedTuple):
 class ParquetTexts:
     """The documents in the rows of the files that ``find`` finds.
 
+    seed: of the random order
     before: what is added to the numbers of the documents
+    markup: what the texts are written in
     held_out: how many documents the trainer will hold out; None: the default
     resuming: whether it continues after a position
     compares_ids: whether rows that repeat an id are skipped

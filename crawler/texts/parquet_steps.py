@@ -116,7 +116,7 @@ class Gathered:
         self.lose("repeated", len(batch.numbers) - len(kept.numbers))
         self._bytes += kept.size
         for part in _parts(kept):
-            if len(part.texts.data) > LARGEST_DOCUMENT:  # of its only row
+            if len(part.texts.data) > LARGEST_DOCUMENT:  # so large a part has only one row
                 self.lose("too large", 1)
                 continue
             self._batches.append(part)
@@ -127,7 +127,7 @@ class Gathered:
                 self._end_job()
 
     def _end_job(self) -> None:
-        """Make the rows since the last job one, which is compressed if the stretch is large."""
+        """Make a job of the rows since the last one, compressed if the stretch is large."""
         if self._batches or self._lost:
             job = self._job(self._batches, tuple(self._lost.items()))
             if self._bytes > _PLAIN_BYTES:

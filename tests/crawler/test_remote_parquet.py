@@ -13,7 +13,7 @@ from wikitopics.crawler.errors import BadSource, ContactMissing, CrawlerError, U
 from wikitopics.crawler.source import Asked
 from wikitopics.crawler.texts.kinds import TEXTS, Texts
 from wikitopics.crawler.texts.parquet_columns import ColumnNames
-from wikitopics.crawler.texts.parquet_remote import DOWNLOAD, RemoteParquet, Requests, Windows
+from wikitopics.crawler.texts.parquet_remote import DOWNLOAD_BYTES, RemoteParquet, Requests, Windows
 
 pytestmark = [pytest.mark.interop, pytest.mark.usefixtures("in_small_steps")]
 pytest.importorskip("pyarrow", reason="pyarrow is an optional extra")
@@ -77,7 +77,7 @@ async def test_only_the_columns_that_are_read_are_requested(files, clock, monkey
     async with serving(data) as server:
         source = remote(server, clock)
         info = await source.open()
-        size = info.identity[DOWNLOAD]
+        size = info.identity[DOWNLOAD_BYTES]
         await source.close()
         total = sum(map(len, data.values()))
         assert size < total / 4
