@@ -16,7 +16,8 @@ from scipy.special import betaln, psi
 from wikitopics.model import hdp_figure_9_kernels, hdp_kernels
 from wikitopics.model.hdp_kernels import HDPCorpus, HDPLimits, Tables
 from wikitopics.model.lambda_ import WORD_BLOCK, Statistics
-from wikitopics.model.minibatch import Floats, Minibatch, Threads, Vector, Words
+from wikitopics.model.minibatch import Floats, Minibatch, Vector, Words
+from wikitopics.model.threads import Threads
 
 BLOCK = 64
 """The number of documents of a block of work."""

@@ -16,19 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import options as check
-from wikitopics.model.minibatch import (
-    ALONE,
-    Floats,
-    Ids,
-    Indices,
-    Matrix,
-    Minibatch,
-    Threads,
-    Vector,
-)
+from wikitopics.model.minibatch import Floats, Ids, Indices, Matrix, Minibatch, Vector
 from wikitopics.model.online import WORDS_A_DOCUMENT, RelevantWords, lift_factors
 from wikitopics.model.options import LARGEST
 from wikitopics.model.states import FLOATS, TINY, Entry
+from wikitopics.model.threads import ALONE, Threads
 
 SMALLEST_SCALE = 1e-6
 """`Lambda.scale` below this is multiplied into `hat`."""

@@ -38,8 +38,9 @@ from wikitopics.model.kernels import (
     padded,
 )
 from wikitopics.model.lambda_ import WORD_BLOCK, Lambda, Statistics
-from wikitopics.model.minibatch import Entries, Floats, Indices, Occurrences, Threads, Vector, Words
+from wikitopics.model.minibatch import Entries, Floats, Indices, Occurrences, Vector, Words
 from wikitopics.model.options import LARGEST_PRIOR
+from wikitopics.model.threads import Threads
 
 # The loops, on minibatches.
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import options as check
-from wikitopics.model.minibatch import Minibatch, Threads
+from wikitopics.model.minibatch import Minibatch
 from wikitopics.model.options import Metric
 from wikitopics.model.states import (
     MOST,
@@ -23,6 +23,7 @@ from wikitopics.model.states import (
     random_from,
     random_state,
 )
+from wikitopics.model.threads import Threads
 from wikitopics.option import Option
 
 IN_USE = 1e-3

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from wikitopics.compiled import kernel
 from wikitopics.model.kernels import add_lines
-from wikitopics.model.minibatch import Entries, Floats, Ids, Matrix, Minibatch, Threads, Vector
+from wikitopics.model.minibatch import Entries, Floats, Ids, Matrix, Minibatch, Vector
+from wikitopics.model.threads import Threads
 
 WEIGHT_SHAPE = 2.0
 """The weights of the first texts are drawn from Gamma(WEIGHT_SHAPE), with mean 1, so that replicas,

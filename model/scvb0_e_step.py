@@ -33,12 +33,12 @@ from wikitopics.model.minibatch import (
     Floats,
     Indices,
     Minibatch,
-    Threads,
     Vector,
     Words,
     sound,
 )
 from wikitopics.model.schedules import THETA_STEPS, StepSizes
+from wikitopics.model.threads import Threads
 
 # The loops, on minibatches.
 

@@ -21,9 +21,9 @@ from benchmarks.measuring import KINDS, growing, learn_all
 from wikitopics.model import SCVB0, Minibatch, OnlineHDP, OnlineLDA
 from wikitopics.model.completion import CompletionSet
 from wikitopics.model.lambda_ import Lambda
-from wikitopics.model.minibatch import ALONE
 from wikitopics.model.online import OnlineModel
 from wikitopics.model.scvb0_e_step import ThetaPasses, inferred
+from wikitopics.model.threads import ALONE
 
 EXPERIMENT = Experiment("inference", "proportions of N_theta, or of all words in the last pass")
 JOINED = {"article": 1, "ten": 10, "hundred": 100}

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from wikitopics.crawler.markup.prose import without_invisible
-from wikitopics.model.minibatch import Threads
+from wikitopics.model.threads import Threads
 from wikitopics.session.errors import Damaged
 from wikitopics.session.records import PositiveCount
 from wikitopics.session.storage.block import Block, check_snippets

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wikitopics.crawler.source import Identity, Position
 from wikitopics.model.areas import Areas
-from wikitopics.model.minibatch import ALONE, Threads
+from wikitopics.model.threads import ALONE, Threads
 from wikitopics.session.errors import Damaged, SessionError, os_error_as
 from wikitopics.session.naming import ToldTopics
 from wikitopics.session.options import KEEP_ARTICLES

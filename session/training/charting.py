@@ -25,7 +25,7 @@ from wikitopics.model.article_map import (
     started,
     unpacked,
 )
-from wikitopics.model.minibatch import Threads
+from wikitopics.model.threads import Threads
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.records import Progress
 from wikitopics.session.storage.counts import MOST_BLOCKS

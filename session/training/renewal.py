@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wikitopics.model import OnlineModel
-from wikitopics.model.minibatch import Threads
+from wikitopics.model.threads import Threads
 from wikitopics.session.errors import Damaged
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.records import Progress

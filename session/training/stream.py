@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from wikitopics.crawler.texts.kinds import BEFORE, Texts
 from wikitopics.model import Minibatch, OnlineModel
-from wikitopics.model.minibatch import Threads
+from wikitopics.model.threads import Threads
 from wikitopics.session import sources
 from wikitopics.session.errors import Damaged
 from wikitopics.session.options import KEEP_ARTICLES, PASSES, REPLICAS, SEED

@@ -14,8 +14,8 @@ from wikitopics.compiled import nothing_kept
 from wikitopics.model import Minibatch, OnlineModel
 from wikitopics.model.allocation import DirichletAllocation
 from wikitopics.model.coherence import Cooccurrences
-from wikitopics.model.minibatch import Threads
 from wikitopics.model.relevance import RELEVANCE
+from wikitopics.model.threads import Threads
 from wikitopics.session.records import SNAPSHOT_WORDS
 from wikitopics.session.settings import ModelSpec, load_kind, new_model
 from wikitopics.session.training.held_out import HeldOut

@@ -5,8 +5,8 @@ import pytest
 
 from tests.model.conftest import planted
 from wikitopics.model.lambda_ import Lambda
-from wikitopics.model.minibatch import Threads
 from wikitopics.model.schedules import HDP_WARM
+from wikitopics.model.threads import Threads
 
 ONE = Threads(1)
 K = 5

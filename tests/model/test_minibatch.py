@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 
 from wikitopics.model import Minibatch
-from wikitopics.model.minibatch import Threads
+from wikitopics.model.threads import Threads
 
 
 def test_words_of_a_document_are_sorted_and_merged_and_weights_not_whole_are_float32():

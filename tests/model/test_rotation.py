@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from wikitopics.model import Minibatch, allocation, kinds
 from wikitopics.model.allocation import ROTATED_TOPICS
-from wikitopics.model.minibatch import Entries, Threads
+from wikitopics.model.minibatch import Entries
 from wikitopics.model.rotation import (
     first_topics,
     largest_directions,
@@ -17,6 +17,7 @@ from wikitopics.model.rotation import (
     transposed,
     varimax,
 )
+from wikitopics.model.threads import Threads
 
 K = 5
 W = 60

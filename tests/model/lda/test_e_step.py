@@ -20,8 +20,8 @@ from wikitopics.model.lda_e_step import (
     e_step,
     eta_step,
 )
-from wikitopics.model.minibatch import Threads
 from wikitopics.model.options import LARGEST_PRIOR
+from wikitopics.model.threads import Threads
 
 
 def log_evidence(documents, K, W, alpha, eta):
