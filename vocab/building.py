@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from numbers import Real
-from typing import Any, Self, SupportsIndex
+from typing import Any, NamedTuple, Self, SupportsIndex
 
 from wikitopics.vocab.counting import words_of
 from wikitopics.vocab.rules import Rule
@@ -217,22 +217,7 @@ def best_words(
 
     Raises BadDocuments if fewer than two words remain.
     """
-    frequency: Counter[bytes] = Counter()
-    """The number of documents that have the word."""
-    repeats: Counter[bytes] = Counter()
-    """The occurrences of the word after the first in each document, up to the fifth."""
-    n_documents = 0
-    floor = 0  # words in at most so many documents were dropped last; it only rises
-    for counts in documents:
-        if not counts:
-            continue
-        n_documents += 1
-        frequency.update(counts.keys())
-        repeats.update({word: min(n, _MAX_OCCURRENCES) - 1 for word, n in counts.items() if n > 1})
-        while len(frequency) > max_candidates:
-            floor += 1
-            frequency = Counter({word: n for word, n in frequency.items() if n > floor})
-            repeats = Counter({word: n for word, n in repeats.items() if word in frequency})
+    frequency, repeats, n_documents, dropped = _counts_in(documents, max_candidates)
     min_documents, max_documents = recipe.limits(n_documents)
     scores = {word: n / 2 + repeats[word] for word, n in frequency.items()}
     if recipe.phrases:
@@ -244,7 +229,7 @@ def best_words(
         n_documents,
         min_documents,
         max_documents,
-        dropped=floor > 0,
+        dropped=dropped,
         size=size,
     )
     best = heapq.nsmallest(size, candidates.usable())
@@ -257,6 +242,39 @@ def best_words(
     vocabulary = Vocabulary.from_words(words, recipe.rule).counted_in(n_documents, in_documents)
     reasons = {word: explained(vocabulary, word, candidates.reason_against) for word in asked}
     return Built(vocabulary, n_documents, len(frequency), reasons)
+
+
+class _Counts(NamedTuple):
+    """How often words occur in some documents."""
+
+    frequency: Counter[bytes]
+    """The number of documents that have the word."""
+    repeats: Counter[bytes]
+    """The occurrences of the word after the first in each document, up to the fifth."""
+    n_documents: int
+    """The number of documents that have a word."""
+    dropped: bool
+    """Whether the rarest words were dropped meanwhile."""
+
+
+def _counts_in(documents: Iterable[Mapping[bytes, int]], max_candidates: int) -> _Counts:
+    """The words of all documents, without the rarest whenever there are too many: see
+    `best_words`."""
+    frequency: Counter[bytes] = Counter()
+    repeats: Counter[bytes] = Counter()
+    n_documents = 0
+    floor = 0  # words in at most so many documents were dropped last; it only rises
+    for counts in documents:
+        if not counts:
+            continue
+        n_documents += 1
+        frequency.update(counts.keys())
+        repeats.update({word: min(n, _MAX_OCCURRENCES) - 1 for word, n in counts.items() if n > 1})
+        while len(frequency) > max_candidates:
+            floor += 1
+            frequency = Counter({word: n for word, n in frequency.items() if n > floor})
+            repeats = Counter({word: n for word, n in repeats.items() if word in frequency})
+    return _Counts(frequency, repeats, n_documents, dropped=floor > 0)
 
 
 @dataclass(frozen=True, slots=True)
