@@ -170,14 +170,17 @@ class DumpReader:
         self._unclosed = 0
         self._broken_at = 0
         self._collected: list[str] | None = None
-        """The text so far of the element whose text is read, if any; at most ``_most``
-        characters."""
+        """The text so far of the element whose text is read, if any."""
+        self._most = _LONGEST_FIELD
+        """The most characters of that text."""
         self._collecting = ""
         """The name of that element."""
         self._collecting_at = 0
         """Its depth."""
         self._length = 0
         """The length of all its text."""
+        self._namespace = ""
+        """The key of the namespace whose name is read."""
 
     def _new_page(self) -> None:
         self._fields = dict.fromkeys(_OF_PAGES, "")
