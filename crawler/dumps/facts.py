@@ -24,6 +24,7 @@ class Facts:
         """The name of the wiki."""
 
     def note_language(self, code: str) -> None:
+        """Note the code of the language."""
         self.info = replace(self.info, language=code)
 
     def note_site(self, name: str) -> None:
