@@ -1,10 +1,13 @@
 """One topic in short: its words with bars, its share over time, and articles about it."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from rich.cells import cell_len
 
+from wikitopics.session.analysis.quality import coherence
 from wikitopics.session.records import ArticleRow, TopicRow
+from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.typical import typicality
 from wikitopics.session.wording import APART, TITLES, found_sign, titles_shown
 from wikitopics.tui.inks import Line, Lines, Marks, line_cells, linked, marks_of, name
@@ -37,6 +40,26 @@ LEAST = 16
 """The minimum width of an area's name, in cells."""
 
 
+class AboutTopic(NamedTuple):
+    """What a card shows of a topic beside its row."""
+
+    articles: Sequence[ArticleRow]
+    """Those most about it, most typical first."""
+    npmi: float | None = None
+    """Its coherence, as `topics` prints it."""
+
+
+def about_topic(
+    reader: SessionReader, model: str, topic: int, n: int, session: SessionView
+) -> AboutTopic:
+    """The n articles most about a topic, of those read by the moment shown, and its coherence,
+    which is known of the present only."""
+    articles = reader.articles_about(model, topic, n)
+    articles = [article for article in articles if session.seen_by_now(article)]
+    npmi = coherence(reader, model, topic) if session.as_of is None else None
+    return AboutTopic(articles, npmi)
+
+
 class TopicCard(Lines):
     """A topic's share and area, then its top words, in two columns if one is not tall enough."""
 
@@ -47,6 +70,8 @@ class TopicCard(Lines):
     _session: SessionView | None = None
     _articles: Sequence[ArticleRow] | None = None
     """The articles most about the topic; None until they are known."""
+    _npmi: float | None = None
+    """Its coherence; None until it is known, and at earlier moments."""
 
     def show(
         self, row: TopicRow | None, session: SessionView, choice: Choice, why: str = ""
@@ -56,6 +81,7 @@ class TopicCard(Lines):
         before = None if self._row is None else self._row.topic
         if row is None or row.topic != before or model != self._model:
             self._articles = None
+            self._npmi = None
         self._row = row
         self._session = session
         self._model = model
@@ -72,10 +98,11 @@ class TopicCard(Lines):
         if self._row is not None:
             await self.run_action(f"app.open_topic({self._row.topic})")
 
-    def show_articles(self, articles: Sequence[ArticleRow]) -> None:
-        """Show the articles most about the topic: their titles in one line, or, where there is room
-        below the words, one per line."""
-        self._articles = articles
+    def show_more(self, about: AboutTopic) -> None:
+        """Show the coherence, and the articles most about the topic: their titles in one line, or,
+        where there is room below the words, one per line."""
+        self._articles = about.articles
+        self._npmi = about.npmi
         self.redraw()
 
     def lines(self, width: int, height: int) -> list[Line]:
@@ -125,7 +152,8 @@ class TopicCard(Lines):
         return marks_of(self, self._session, self._model)
 
     def _summary(self, row: TopicRow, width: int) -> Line:
-        """Its share, its area, and as much of the course of its share as there is room for."""
+        """Its share, its area, where there is room its coherence, and as much of the course of its
+        share as there is room for."""
         out: Line = [
             (" share ", "muted"),
             (f"{share(row.share)}  ", "strong"),
@@ -144,6 +172,11 @@ class TopicCard(Lines):
             name = cut(visible(area.name), max(width - used - TREND - 3, LEAST))
             out += [(number, "muted"), (f"{name}  ", "")]
         room = width - 1 - line_cells(out)
+        if self._npmi is not None:
+            coherence = f"npmi {self._npmi:.2f}  "
+            if len(coherence) + TREND <= room:
+                out.append((coherence, "muted"))
+                room -= len(coherence)
         trend = spark(row.trend, max(room, 0), ascii_only=self.ascii_only, least=NOISE)
         return [*out, (trend, self._marks.ink(row.topic))]
 

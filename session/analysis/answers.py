@@ -32,7 +32,10 @@ MOST_ALIKE = 30
 """The most articles like a text."""
 LEAST = 0.01
 """Smaller proportions are left out."""
-NO_WORDS = f"only the newest {RECENT_ARTICLES:,} articles keep their words; --keep-counts keeps all"
+NO_WORDS = (
+    f"only the newest {RECENT_ARTICLES:,} articles keep their words; `train --keep-counts` keeps "
+    "all"
+)
 
 
 Alike = Sequence[tuple[ArticleRow, float, Sequence[tuple[int, float]]]]

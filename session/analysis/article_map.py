@@ -91,7 +91,7 @@ def why_no_map(reader: SessionReader, model: str) -> str:
     settings = reader.settings()
     called = noun(settings.source)
     if settings[KEEP_ARTICLES] != "all":
-        return f"no map of {called}: that needs a session begun with --keep-articles all"
+        return f"no map of {called}: begin a session with `train --keep-articles all`"
     if not reader.progress().articles:
         return NO_TOPICS
     if reader.started_over_at(model):

@@ -23,7 +23,12 @@ from numpy.typing import NDArray
 from wikitopics.crawler.texts.kinds import EARLIER, Texts
 from wikitopics.model import CompletionSet
 from wikitopics.session.advance import Advance, unseen
-from wikitopics.session.analysis.quality import distinct_words, mean_coherence, mean_found
+from wikitopics.session.analysis.quality import (
+    coherence_remark,
+    distinct_words,
+    mean_coherence,
+    mean_found,
+)
 from wikitopics.session.errors import BadUsage, Damaged, SessionError
 from wikitopics.session.options import SEED
 from wikitopics.session.paths import session_name
@@ -137,6 +142,10 @@ def compare(readers: Sequence[SessionReader], advance: Advance = unseen) -> Comp
         sessions = list(map(_Session, readers))
         _check_words(sessions)
         block, remarks = _new_to_all(sessions)
+        for session in sessions:
+            remark = coherence_remark(session.reader)
+            if remark:
+                remarks += (f"{session.name}: {remark}",)
         models = list(chain.from_iterable(map(_models, sessions)))
     # Scoring may take minutes, and a trainer's write-ahead log grows as long as a moment lasts.
     completion = CompletionSet(block.minibatch(), readers[0].settings()[SEED])
@@ -230,7 +239,7 @@ def _new_to_all(sessions: Sequence[_Session]) -> tuple[Block, tuple[str, ...]]:
         names = ", ".join(session.name for session in sessions)
         raise SessionError(
             f"no held-out articles yet in {names}: a session holds out the first articles that it "
-            "reads, and none with --held-out 0; compare with a session that has some"
+            "reads, unless it was begun with none; compare with a session that has some"
         )
     remarks: dict[str, None] = {}
     parts = []
@@ -274,7 +283,7 @@ def _untrained(
     trained, complete = session.reader.trained_among(ids.tolist())
     if not complete:
         remarks[
-            f"{session.name} did not record which articles it trained on (--keep-articles): only "
+            f"{session.name} did not record which articles it trained on: only "
             "those it holds out are known to be new to it"
         ] = None
         return np.zeros(len(ids), np.bool_)

@@ -30,19 +30,20 @@ Batches = Callable[["ExportRequest"], Iterator[Batch]]
 TOPIC_COLUMNS = (
     "share",
     "name",
-    "shown",
     "npmi",
     "parent",
     "in_use",
     "area",
     "area_name",
+    "shown",
     "titles",
     "found",
 )
-"""What is said of each topic beside its number and words: attributes of `Topic`."""
-WIDE_COLUMNS = ("name", "area", "area_name", "share", "shown")
+"""What is said of each topic beside its number and words: attributes of `Topic`. Here as in every
+table, new ones go behind those of earlier versions."""
+WIDE_COLUMNS = ("name", "area", "area_name", "share")
 WIDE_WORDS = tuple(f"word_{rank}" for rank in range(1, 11))
-WIDE_MORE = ("titles", "found", "npmi", "in_use", "hidden")
+WIDE_MORE = ("shown", "titles", "found", "npmi", "in_use", "hidden")
 TYPES: Mapping[str, type] = {
     "area": int,
     "area_name": str,

@@ -52,7 +52,7 @@ def write_proxann(request: ExportRequest, path: Path) -> None:
     if not reader.has_snippets():
         raise SessionError(
             "ProxAnn shows texts, and this session keeps none: only sessions of your own texts "
-            "keep their beginnings, unless they were begun with --no-snippets"
+            "keep their beginnings, unless they were begun without"
         )
     with replacing_folder(path, STEM) as folder:
         with reader.one_moment():

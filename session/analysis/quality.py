@@ -43,11 +43,22 @@ def coherences(reader: SessionReader, model: str) -> list[float | None]:
     As of the newest snapshot; empty before the first.
     """
     newest = reader.newest_words(model)
+    return [] if newest is None else _coherences(reader, newest, slice(None))
+
+
+def coherence(reader: SessionReader, model: str, topic: int) -> float | None:
+    """The one of `coherences` that is this topic's; None before the first snapshot."""
+    newest = reader.newest_words(model)
     if newest is None:
-        return []
+        return None
+    [of_topic] = _coherences(reader, newest, slice(topic, topic + 1))
+    return of_topic
+
+
+def _coherences(reader: SessionReader, newest: TopWords, topics: slice) -> list[float | None]:
     reference = Cooccurrences(counted_together(reader).minibatch())
     ids, _ = newest.leading
-    values = npmi_of_words(ids[:, :COHERENT_WORDS], reference).tolist()
+    values = npmi_of_words(ids[topics, :COHERENT_WORDS], reference).tolist()
     return [value if np.isfinite(value) else None for value in values]
 
 

@@ -168,8 +168,8 @@ class RecordedReader(ArticleReader):
             return
         if self.settings()[KEEP_ARTICLES] != "all":
             raise SessionError(
-                "topic proportions are not recorded: that needs a session begun with "
-                "--keep-articles all"
+                "topic proportions are not recorded: that needs a session begun with `train "
+                "--keep-articles all`"
             )
         self.check_trained()
         raise Damaged("blocks has no row")

@@ -54,7 +54,7 @@ def test_status_before_anything_is_measured(cli, new_session, corpus, home):
     none = cli("articles", "--topic", "0")
     assert (none.code, none.out) == (0, "")
     assert "no stored document" in none.err
-    columns = "share,name,shown,npmi,parent,in_use,area,area_name,titles,found"
+    columns = "share,name,npmi,parent,in_use,area,area_name,shown,titles,found"
     head = f"model,topic,rank,word,probability,{columns}\n"
     assert cli("export", "topics").out == head
     assert cli("export", "articles", "--format", "json").out == "[]\n"

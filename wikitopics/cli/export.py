@@ -166,6 +166,7 @@ def export(
       wikitopics export proxann --session reviews -o reviews-proxann
     """
     from wikitopics.session.analysis.origin import licence_of
+    from wikitopics.session.analysis.quality import coherence_remark
 
     if wide and what != exports.WIDE.name:
         raise BadUsage("--wide is only for `export topics`")
@@ -202,6 +203,10 @@ def export(
             are_the_users_own = kind_named(reader.settings().source).own
             if are_the_users_own:
                 say(f"{reader.status().held_out:,} held-out documents left out; --all writes them")
+        if what == "topics":
+            remark = coherence_remark(reader)
+            if remark:
+                say(remark)
         if table.of_texts:
             licence = licence_of(reader.settings())
             if licence is not None:

@@ -116,12 +116,16 @@ def _list_as_json(reader: "SessionReader", model: str, top: int, order: "WordOrd
     from wikitopics.session.analysis.described import described_topics
     from wikitopics.session.analysis.exports import TOPIC_COLUMNS
     from wikitopics.session.analysis.inference import top_words
+    from wikitopics.session.analysis.quality import coherence_remark
 
     with reader.one_moment():
         topics = sorted(described_topics(reader, model), key=lambda topic: -topic.share)
         words = top_words(reader, model, top, order) if topics else []
+        remark = coherence_remark(reader)
     if not topics:
         say(NO_TOPICS)
+    elif remark:
+        say(remark)
     records = []
     for topic in topics:
         record = {

@@ -13,7 +13,6 @@ from wikitopics.crawler.texts.kinds import BEFORE, LINES, TEXTS
 from wikitopics.session.errors import BadUsage, SessionError
 from wikitopics.session.options import SOURCE
 from wikitopics.session.paths import session_name
-from wikitopics.session.records import KNOWN_ID
 from wikitopics.session.request import TrainRequest, check_resumable
 from wikitopics.session.storage.opened import keep_index
 from wikitopics.session.storage.reader import SessionReader
@@ -93,11 +92,10 @@ def are_numbered(path: Path) -> bool:
     return False
 
 
-def skipped_by_id(path: Path) -> int:
-    """The number of texts that the session has skipped because it already had texts with the same
-    ids."""
+def skips_so_far(path: Path) -> Mapping[str, int]:
+    """How many texts the session has skipped, by reason."""
     with SessionReader(path) as reader:
-        return reader.progress().skips.get(KNOWN_ID, 0)
+        return reader.progress().skips
 
 
 def store_index(path: Path, index: Mapping[str, object] | None) -> None:

@@ -24,7 +24,7 @@ from wikitopics.crawler.texts.kinds import COLUMN, MARKUP, TEXTS
 from wikitopics.extra import NOTEBOOK
 from wikitopics.in_python.parameters import OPTIONS, in_python
 from wikitopics.in_python.progress import progress_bar
-from wikitopics.in_python.resuming import are_numbered, is_finished, skipped_by_id, store_index
+from wikitopics.in_python.resuming import are_numbered, is_finished, skips_so_far, store_index
 from wikitopics.in_python.texts import (
     are_row_numbers,
     kept_index,
@@ -79,6 +79,8 @@ POLL_SECONDS = 0.3
 """Seconds after which the session is read again for its progress."""
 _MODELS = "a kind of model or a SPEC, or several"
 _NUMBERS = "a number, or several such as [10, 20, 40]"
+_HAVE_THEIR_IDS = {KNOWN_ID: "the session already has", "repeated": "texts before them have"}
+"""By the reason for which texts are skipped, what has their ids."""
 
 
 def train(
@@ -294,7 +296,7 @@ def train(
             if replace:
                 with suppress(NoSession):
                     control.remove(path, texts=False)
-            skipped_before = 0 if is_new else skipped_by_id(path)
+            skips_before = {} if is_new else skips_so_far(path)
             process = _start(path, request, files, descriptor, started)
             # An existing session has its index, and its choices have been told.
             requested = settings if is_new else None
@@ -302,7 +304,7 @@ def train(
             with progress_bar(path, progress, requested) as show:
                 code = _wait(process, path, index_to_store, show)
         _check_ended(path, code)
-        for remark in _remarks(path, number, skipped_before):
+        for remark in _remarks(path, number, skips_before):
             warnings.warn(remark, stacklevel=2)
     return StoredSession(path)
 
@@ -479,21 +481,19 @@ def _check_ended(path: Path, code: int) -> None:
     raise SessionError(in_python(message))
 
 
-def _remarks(path: Path, number: int, skipped_before: int) -> Iterator[str]:
-    """Remarks for the user on a session that was given this many texts; ``skipped_before``: how
-    many it had already skipped before, for ids that other texts in it have."""
+def _remarks(path: Path, number: int, skips_before: Mapping[str, int]) -> Iterator[str]:
+    """Remarks for the user on a session that was given this many texts; ``skips_before``: how many
+    it had already skipped before, by reason."""
     with SessionReader(path) as reader:
         now = reader.status()
         has_tables = find_spec("pandas") is not None
         on_index = remark_on_index(reader) if has_tables else ""
     if on_index:
         yield on_index
-    skipped = now.skips.get(KNOWN_ID, 0) - skipped_before
-    if skipped:
-        yield (
-            f"{skipped:,} of {number:,} texts are skipped, because the session already has their "
-            "ids"
-        )
+    for reason, who_has in _HAVE_THEIR_IDS.items():
+        skipped = now.skips.get(reason, 0) - skips_before.get(reason, 0)
+        if skipped:
+            yield f"{skipped:,} of {number:,} texts are skipped, because {who_has} their ids"
     if now.state != "finished":
         yield f"the trainer was stopped after {now.documents:,} documents; the same call resumes it"
 

@@ -134,7 +134,7 @@ def test_a_session_without_texts_or_with_few_is_refused(
     )
     one_line(cli("export", "proxann"), 2, "proxann writes several files: name a folder")
     session = learn(session="none", passes=1, replicas=0, snippets=False)
-    with pytest.raises(wt.SessionError, match="begun with --no-snippets"):
+    with pytest.raises(wt.SessionError, match="begun without"):
         session.export("proxann", tmp_path / "x")
     few = learn(session="few", passes=1, replicas=0)
     monkeypatch.setattr(proxann, "DOCUMENTS_SHOWN", TRAINED)

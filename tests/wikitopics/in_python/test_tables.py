@@ -74,6 +74,12 @@ def test_a_folder_and_more_texts(file):
     assert session.status().articles == TRAINED + 40
 
 
+def test_rows_of_a_file_that_repeat_an_id_are_told(tmp_path):
+    twice = pa.table({"text": [*TEXTS, *TEXTS[:5]], "id": [*NUMBERS, *range(5)]})
+    with pytest.warns(UserWarning, match=f"5 of {len(TEXTS) + 5} texts are skipped, because texts"):
+        learn(write(tmp_path / "twice.parquet", twice))
+
+
 @pytest.mark.parametrize("made", [lambda file: TABLE, lambda file: filtered(file)])
 def test_tables_and_datasets_are_texts(file, made):
     session = learn(made(file), ids="key")
