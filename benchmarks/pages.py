@@ -33,7 +33,7 @@ SENTENCES: Mapping[str, Sequence[tuple[str, ...]]] = {
             "ready_texts.lda.together_mb/1e3:.1f",
         ),
         (
-            "takes online LDA {} CPU seconds and scikit-learn's {}; ours then predicts held-out "
+            "takes online LDA {} CPU seconds and scikit-learn's {}; ours predicts held-out "
             "words better ({} against {} nats per word).",
             "peers.full_our_lda.seconds:.1f",
             "peers.full_sklearn.seconds:.0f",
@@ -42,7 +42,8 @@ SENTENCES: Mapping[str, Sequence[tuple[str, ...]]] = {
         ),
         (
             "on 5,565 long articles ({} against {}, in {} CPU seconds instead of {}), slightly "
-            "worse on the 56,449 ({} against {}, in {} instead of {}).",
+            "behind on the 56,449 ({} against {}, in {} instead of {}), where the HDP is ahead "
+            "({}, in {}).",
             "peers.long_our_lda_again.log_likelihood:.2f",
             "peers.long_gibbs_lda.log_likelihood:.2f",
             "peers.long_our_lda_again.seconds:.0f",
@@ -51,6 +52,8 @@ SENTENCES: Mapping[str, Sequence[tuple[str, ...]]] = {
             "peers.full_gibbs_lda.log_likelihood:.2f",
             "peers.full_our_lda_again.seconds:.0f",
             "peers.full_gibbs_lda.seconds:.0f",
+            "peers.full_our_hdp_again.log_likelihood:.2f",
+            "peers.full_our_hdp_again.seconds:.0f",
         ),
         (
             "at an NMI of {}, Gibbs sampling's at {}, FASTopic's at {} in {} CPU seconds instead "
