@@ -188,7 +188,9 @@ class Follower(Readers):
         moment = session.moment(as_of)
         events = () if moment is None else tuple(reader.events(until=moment + LOGGED_WITHIN))
         if as_of not in self._trained_as:
-            self._trained_as[as_of] = reader.trained_as(as_of)
+            # After the first pass, articles are read again.
+            number = min(as_of, session.status.documents)
+            self._trained_as[as_of] = reader.trained_as(number)
         last = self._trained_as[as_of]
         recent = () if last is None else tuple(reader.recent_articles(up_to=last))
         return session.back_at(

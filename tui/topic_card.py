@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from wikitopics.session.analysis.quality import coherence
+from wikitopics.session.analysis.quality import coherence, coherence_remark
 from wikitopics.session.records import ArticleRow, TopicRow
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.typical import typicality
@@ -53,11 +53,11 @@ def about_topic(
     reader: SessionReader, model: str, topic: int, n: int, session: SessionView
 ) -> AboutTopic:
     """The n articles most about a topic, of those read by the moment shown, and its coherence,
-    which is known of the present only."""
+    which is known of the present only, and not while it is an earlier version's."""
     articles = reader.articles_about(model, topic, n)
     articles = [article for article in articles if session.seen_by_now(article)]
-    npmi = coherence(reader, model, topic) if session.as_of is None else None
-    return AboutTopic(articles, npmi)
+    is_known = session.as_of is None and not coherence_remark(reader)
+    return AboutTopic(articles, coherence(reader, model, topic) if is_known else None)
 
 
 class TopicCard(Lines):

@@ -153,7 +153,20 @@ def test_such_a_section_is_left_out_only_where_it_holds_no_prose(heading):
 
 @pytest.mark.parametrize(
     "heading",
-    ["See also", "Weblinks", "Див. також", "Εξωτερικοί σύνδεσμοι", "বহিঃসংযোগ", "बाह्य दुवे"],
+    [
+        "See also",
+        "Weblinks",
+        "Див. також",
+        "Εξωτερικοί σύνδεσμοι",
+        "বহিঃসংযোগ",
+        "बाह्य दुवे",
+        "Dış bağlantılar",
+        "Ayrıca bakınız",
+        "Související články",
+        "같이 보기",
+        "انظر أيضًا",
+        "קישורים חיצוניים",
+    ],
 )
 def test_sections_of_links_are_left_out_whatever_they_hold(heading):
     assert extract_wikitext(f"lead\n== {heading} ==\n{SENTENCES}") == "lead"

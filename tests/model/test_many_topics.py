@@ -35,10 +35,10 @@ def made_rows(U):
     return rows
 
 
-def both(monkeypatch, rows, batch, **more):
+def both(monkeypatch, rows, batch, *, sums_last_pass=True, **more):
     """The E-step by pairs, and one word at a time."""
     words = batch.words(W)
-    passes = ThetaPasses(np.linspace(0.05, 0.2, K), 2)
+    passes = ThetaPasses(np.linspace(0.05, 0.2, K), 2, sums_last_pass=sums_last_pass)
     found = []
     for many in (1, 1000):
         monkeypatch.setattr(scvb0_e_step, "MANY_TOPICS", many)
@@ -61,13 +61,14 @@ def test_packed_rows_keep_the_oracles_eight_digits():
     np.testing.assert_allclose(packed.of_prior, unpacked @ alpha, rtol=1e-5)
 
 
+@pytest.mark.parametrize("sums_last_pass", [True, False])
 @pytest.mark.parametrize("part", [1.0, 0.3])
-def test_pairs_of_words_are_the_oracles_words_one_by_one(monkeypatch, part):
+def test_pairs_of_words_are_the_oracles_words_one_by_one(monkeypatch, part, sums_last_pass):
     """To rounding, where rows have few digits anyway."""
     batch = texts()
     rows = halved(made_rows(len(batch.words(W).ids)))
     parts = np.full(batch.D, part)
-    pairs, singly = both(monkeypatch, rows, batch, parts=parts)
+    pairs, singly = both(monkeypatch, rows, batch, parts=parts, sums_last_pass=sums_last_pass)
     theta, statistics = pairs
     expected_theta, expected = singly
     np.testing.assert_allclose(theta, expected_theta, rtol=1e-4)

@@ -256,6 +256,9 @@ def test_letters_that_no_font_has_are_told_in_the_picture_too(notes, recwarn):
     figure = drawn(replace(of_model, topics=named), colouring)
     figure.canvas.draw()
     (axes,) = figure.axes
+    bottom, top = axes.get_ylim()
+    assert bottom < top
+    assert [land.origin for land in axes.images] == ["lower"]
     assert axes.get_legend().get_texts()[0].get_text() == "clay ?"
     assert any(text.get_text().startswith("? ") for text in axes.texts)
     (told,) = recwarn

@@ -232,6 +232,9 @@ def test_zooming_shows_areas_then_topics_then_titles_and_none_overlap(
         eventually(browser, zoom, f"{np.exp(0.48 * sum((0, 3, 3)[: len(kinds) + 1])):.3f}")
         names = browser.execute_script(f"{DRAWN}.names")
         kinds.append({name["kind"] for name in names})
+        if steps == 0:
+            tops = {name["text"]: name["box"][1] for name in names}
+            assert tops["NORTH"] < tops["SOUTH"]
         boxes = np.array([name["box"] for name in names])
         for place, (left, top, right, bottom) in enumerate(boxes):
             others = np.delete(boxes, place, axis=0)

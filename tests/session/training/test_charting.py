@@ -83,6 +83,26 @@ def test_interrupted_anywhere_the_map_is_the_same(sessions, corpus, seed, usual_
         assert chart(reader, "lda") == chart(other, "lda")
 
 
+def test_who_watches_sees_where_articles_lie_that_were_read_again(sessions, corpus, usual_layouts):
+    driver = Driver(sessions("s", model=LDA, passes=3), corpus)
+    follower = MapFollower("lda")
+    compared = 0
+    with SessionReader(driver.path) as reader:
+        while not driver.trainer.done():
+            driver.act()
+            driver.trainer.commit(0.0, 0)
+            seen = follower.read(reader)
+            progress = reader.progress()
+            if seen is None or progress.renew_from is not None:
+                continue
+            expected = article_map(reader, "lda")
+            assert np.array_equal(seen.places, expected.places)
+            assert np.array_equal(seen.topics, expected.topics)
+            compared += progress.again > 0
+    driver.close()
+    assert compared > 5
+
+
 def test_a_map_grows_with_the_stream_and_drifts_from_where_it_was(sessions, corpus, usual_layouts):
     driver = Driver(sessions("s", model=LDA), corpus)
     follower = MapFollower("lda")

@@ -128,7 +128,8 @@ def test_interrupted_anywhere_replicas_equal_undisturbed_ones(undisturbed):
 
 @pytest.fixture
 def starting_over(monkeypatch):
-    """Topics start over half way, however few the documents are."""
+    """Topics start over half way, however few the documents are, and after the first map."""
+    monkeypatch.setattr("wikitopics.session.training.charting.FIRST", 64)
     monkeypatch.setattr("wikitopics.model.allocation.ROTATED_TEXTS", 100)
     monkeypatch.setattr(
         "wikitopics.model.schedules.WarmStart.rotated_at",
