@@ -12,7 +12,6 @@ from wikitopics.session.advance import Advance, unseen
 from wikitopics.session.errors import NO_TOPICS, SessionError
 from wikitopics.session.options import KEEP_ARTICLES
 from wikitopics.session.paths import command
-from wikitopics.session.records import Progress
 from wikitopics.session.sources import noun
 from wikitopics.session.storage.block import from_zero
 from wikitopics.session.storage.places import WHOLE, Places, rows_of
@@ -136,8 +135,6 @@ class MapFollower:
         proportions stored now."""
         self._again = 0
         """`Progress.again` when places were last read from the first block on."""
-        self._renews = False
-        """Whether articles were being inferred again as of the last commit."""
         self._map: ArticleMap | None = None
 
     def read(self, reader: SessionReader, seconds: float = 0.2) -> ArticleMap | None:
@@ -180,7 +177,10 @@ class MapFollower:
             self._layout = layout
             self._landmarks = None
             self._next = 0
-        if self._earlier_are_replaced(reader.progress()):
+        # Articles that are read again get other proportions, and so other places.
+        progress = reader.progress()
+        if progress.again - self._again >= REPLACED * max(progress.documents, 1):
+            self._again = progress.again
             self._next = 0
         self._blocks = blocks
         self._layouts += [0] * (len(blocks) - len(self._layouts))
@@ -190,20 +190,6 @@ class MapFollower:
         self._places = _resized(self._places, articles)
         self._topics = _resized(self._topics, articles)
         self._second = _resized(self._second, articles)
-
-    def _earlier_are_replaced(self, progress: Progress) -> bool:
-        """Whether so many articles of earlier blocks have other proportions now that all places
-        should be read: a part `REPLACED` of them has been read again, or all that were to be
-        inferred again have been."""
-        renews = progress.renew_from is not None
-        has_renewed = self._renews and not renews
-        self._renews = renews
-        read_again = progress.again - self._again
-        is_enough = read_again >= REPLACED * progress.documents
-        if has_renewed or (read_again and (is_enough or progress.finished)):
-            self._again = progress.again
-            return True
-        return False
 
     def _place(self, reader: SessionReader, end: float) -> None:
         """Read or compute the places of the next blocks until all have theirs, or the end."""
