@@ -45,7 +45,7 @@ SEEDS = 3
 SLOW = {
     "bbc": ("prodlda",),
     "m10": ("fastopic",),
-    "articles": ("s3", "bertopic", "bertopic_reduced", "fastopic", "prodlda", "tomotopy"),
+    "articles": ("s3", "bertopic", "bertopic_reduced", "fastopic", "tomotopy"),
     "manuals": ("fastopic", "prodlda"),
 }
 """By collection: programs that take very long with it, and have one seed."""
