@@ -350,8 +350,8 @@ def check_session(connection: Connection, path: Path) -> None:
         )
     if version not in (*RELEASED, VERSION):
         raise NotASession(
-            f"{path} was made by a version before 1.0.0, which this one cannot read: start another "
-            "session"
+            f"{path} was made by a version before 1.0.0, which this one cannot read: `train "
+            "--session NAME` starts another session"
         )
     check_tables(partial(read_rows, connection), version)
 
