@@ -121,6 +121,11 @@ def measured(model: OnlineModel, documents: Minibatch, unseen: Minibatch) -> Fig
     changes = 0
     for batch in growing(documents, model.default_batch_size):
         theta = model.learn(batch)
+        if model.started_over_from:  # what was known of the topics is of others now
+            meetings = Meetings.none(model.n_topics)
+            thetas = []
+            areas = None
+            whole = None
         thetas.append(theta)
         meetings.add(theta)
         before = seen
