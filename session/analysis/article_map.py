@@ -177,9 +177,11 @@ class MapFollower:
             self._layout = layout
             self._landmarks = None
             self._next = 0
-        # Articles that are read again get other proportions, and so other places.
+        # Articles that are read again get other proportions, and so other places. All are read
+        # before the first ones are read once more, however long that takes.
         progress = reader.progress()
-        if progress.again - self._again >= REPLACED * max(progress.documents, 1):
+        read_again = progress.again - self._again
+        if self._next == known and read_again >= REPLACED * max(progress.documents, 1):
             self._again = progress.again
             self._next = 0
         self._blocks = blocks

@@ -103,6 +103,23 @@ def test_who_watches_sees_where_articles_lie_that_were_read_again(sessions, corp
     assert compared > 5
 
 
+def test_who_reads_places_slowly_reads_those_of_all_articles(
+    sessions, corpus, usual_layouts, monkeypatch
+):
+    monkeypatch.setattr("wikitopics.session.analysis.article_map.PLACED_TOGETHER", 128)
+    driver = Driver(sessions("s", model=LDA, passes=3), corpus)
+    follower = MapFollower("lda")
+    complete = 0
+    with SessionReader(driver.path) as reader:
+        while not driver.trainer.done():
+            driver.act()
+            driver.trainer.commit(0.0, 0)
+            seen = follower.read(reader, 0.0)
+            complete += seen is not None and follower.is_complete
+    driver.close()
+    assert complete
+
+
 def test_a_map_grows_with_the_stream_and_drifts_from_where_it_was(sessions, corpus, usual_layouts):
     driver = Driver(sessions("s", model=LDA), corpus)
     follower = MapFollower("lda")
