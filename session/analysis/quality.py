@@ -105,7 +105,7 @@ def counted_together(reader: SessionReader) -> Block:
 
 def coherence_remark(reader: SessionReader) -> str:
     """What people should know of the coherence of this session's topics; "" for nothing."""
-    if len(reader.reference()):
+    if len(reader.reference()) or not reader.progress().articles:
         return ""
     articles = noun(reader.settings().source)
     return (

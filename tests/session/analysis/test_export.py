@@ -42,6 +42,13 @@ def test_topics_and_metrics_make_sense(cli, trained):
     assert all(0 < row["proportion"] <= 1 for row in articles)
 
 
+def test_before_the_first_minibatch_no_coherence_is_an_earlier_versions(
+    cli, new_session, home, corpus
+):
+    new_session(home / "default.db", corpus)
+    assert "Coherence" not in cli.ok("export", "topics", "-o", home / "topics.csv").err
+
+
 def test_the_export_of_topics_keeps_those_not_in_use(cli, trained, monkeypatch):
     # If first imported below, these would keep that value to the end.
     import wikitopics.model.changes
