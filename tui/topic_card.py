@@ -1,13 +1,10 @@
 """One topic in short: its words with bars, its share over time, and articles about it."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from wikitopics.session.analysis.quality import coherence, coherence_remark
 from wikitopics.session.records import ArticleRow, TopicRow
-from wikitopics.session.storage.reader import SessionReader
 from wikitopics.session.storage.typical import typicality
 from wikitopics.session.wording import APART, TITLES, found_sign, titles_shown
 from wikitopics.tui.inks import Line, Lines, Marks, line_cells, linked, marks_of, name
@@ -38,26 +35,6 @@ ROOM_FOR_TEXT = 60
 """Cells of a line from which the beginning of an article's text stands beside its title."""
 LEAST = 16
 """The minimum width of an area's name, in cells."""
-
-
-class AboutTopic(NamedTuple):
-    """What a card shows of a topic beside its row."""
-
-    articles: Sequence[ArticleRow]
-    """Those most about it, most typical first."""
-    npmi: float | None = None
-    """Its coherence, as `topics` prints it."""
-
-
-def about_topic(
-    reader: SessionReader, model: str, topic: int, n: int, session: SessionView
-) -> AboutTopic:
-    """The n articles most about a topic, of those read by the moment shown, and its coherence,
-    which is known of the present only, and not while it is an earlier version's."""
-    articles = reader.articles_about(model, topic, n)
-    articles = [article for article in articles if session.seen_by_now(article)]
-    is_known = session.as_of is None and not coherence_remark(reader)
-    return AboutTopic(articles, coherence(reader, model, topic) if is_known else None)
 
 
 class TopicCard(Lines):
@@ -98,11 +75,15 @@ class TopicCard(Lines):
         if self._row is not None:
             await self.run_action(f"app.open_topic({self._row.topic})")
 
-    def show_more(self, about: AboutTopic) -> None:
-        """Show the coherence, and the articles most about the topic: their titles in one line, or,
-        where there is room below the words, one per line."""
-        self._articles = about.articles
-        self._npmi = about.npmi
+    def show_articles(self, articles: Sequence[ArticleRow]) -> None:
+        """Show the articles most about the topic: their titles in one line, or, where there is room
+        below the words, one per line."""
+        self._articles = articles
+        self.redraw()
+
+    def show_coherence(self, npmi: float | None) -> None:
+        """Show the topic's coherence, as `topics` prints it; None: it is not known."""
+        self._npmi = npmi
         self.redraw()
 
     def lines(self, width: int, height: int) -> list[Line]:

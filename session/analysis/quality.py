@@ -43,22 +43,24 @@ def coherences(reader: SessionReader, model: str) -> list[float | None]:
     As of the newest snapshot; empty before the first.
     """
     newest = reader.newest_words(model)
-    return [] if newest is None else _coherences(reader, newest, slice(None))
+    return [] if newest is None else _coherences(newest, slice(None), counted_together(reader))
 
 
 def coherence(reader: SessionReader, model: str, topic: int) -> float | None:
-    """The one of `coherences` that is this topic's; None before the first snapshot."""
+    """The one of `coherences` that is this topic's; None before the first snapshot, and while
+    coherence is still that of an earlier version."""
     newest = reader.newest_words(model)
-    if newest is None:
+    reference = reader.reference()
+    if newest is None or not len(reference):
         return None
-    [of_topic] = _coherences(reader, newest, slice(topic, topic + 1))
+    [of_topic] = _coherences(newest, slice(topic, topic + 1), reference)
     return of_topic
 
 
-def _coherences(reader: SessionReader, newest: TopWords, topics: slice) -> list[float | None]:
-    reference = Cooccurrences(counted_together(reader).minibatch())
+def _coherences(newest: TopWords, topics: slice, articles: Block) -> list[float | None]:
     ids, _ = newest.leading
-    values = npmi_of_words(ids[topics, :COHERENT_WORDS], reference).tolist()
+    together = Cooccurrences(articles.minibatch())
+    values = npmi_of_words(ids[topics, :COHERENT_WORDS], together).tolist()
     return [value if np.isfinite(value) else None for value in values]
 
 

@@ -20,7 +20,7 @@ from wikitopics.session.analysis.areas import Area
 from wikitopics.session.analysis.cartography import COLOURS
 from wikitopics.tui.inks import MIX, Marks, area_ink, stacked
 from wikitopics.tui.terminal import DARK, LIGHT
-from wikitopics.tui.topic_card import AboutTopic, TopicCard
+from wikitopics.tui.topic_card import TopicCard
 from wikitopics.tui.topic_list import TopicList
 from wikitopics.tui.topic_order import ORDERS, AreaRow, grouped
 from wikitopics.tui.views.articles import ArticleList
@@ -198,7 +198,8 @@ async def test_the_card_has_titles_in_a_line_or_articles_one_per_line(shown, liv
         session = app.latest
         articles = [replace(session.recent[0], title=title) for title in canned.HOSTILE]
         card.show(session.topics_of("lda")[3], session, app.choice)
-        card.show_more(AboutTopic(articles, npmi=0.264))
+        card.show_articles(articles)
+        card.show_coherence(0.264)
 
         def lines(height):
             return ["".join(text for text, _ in line) for line in card.lines(70, height)]
@@ -212,16 +213,16 @@ async def test_the_card_has_titles_in_a_line_or_articles_one_per_line(shown, liv
         assert heading == " most about it (typical, share)"
         assert [re.sub(r"^ 0\.\d\d +\d+% ", "", line) for line in listed] == [first, second]
         assert all(cell_len(line) <= 70 for height in (12, 19) for line in lines(height))
-        card.show_more(AboutTopic(articles[2:3] * 2))
+        card.show_articles(articles[2:3] * 2)
         assert lines(12)[1] == " articles two\\x0alines\\x09tab"
-        card.show_more(AboutTopic([replace(articles[0], title="鉄道駅" * 30)]))
+        card.show_articles([replace(articles[0], title="鉄道駅" * 30)])
         assert lines(12)[1].endswith("…")
         assert cell_len(lines(12)[1]) < 70
         card.show(session.topics_of("lda")[2], session, app.choice)
         assert lines(12)[1] == "", "those of another topic are not shown"
         assert "npmi" not in lines(12)[0]
         assert len(lines(12)) == 12, "the words stay where they are"
-        card.show_more(AboutTopic([]))
+        card.show_articles([])
         assert len(lines(12)) == 11
 
 

@@ -8,6 +8,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Horizontal, Vertical
 
+from wikitopics.session.analysis.quality import coherence
 from wikitopics.session.analysis.spotlight import TURN, Spot, spotlight
 from wikitopics.session.analysis.story import SCORE, SPANS, Moment, doublings, movements, story
 from wikitopics.session.metrics import Metric
@@ -20,7 +21,7 @@ from wikitopics.tui.flow import flow_lines
 from wikitopics.tui.inks import Lines, marks_of, name
 from wikitopics.tui.session_view import Choice, SessionView
 from wikitopics.tui.terminal import bindings
-from wikitopics.tui.topic_card import TopicCard, about_topic
+from wikitopics.tui.topic_card import TopicCard
 from wikitopics.tui.topic_list import TopicList, topics_title
 from wikitopics.tui.topic_order import featured
 from wikitopics.tui.views.articles import Reading, for_measuring
@@ -297,10 +298,12 @@ class Dashboard(View):
             self.fill("card", values, partial(self._fill_card, row.topic, model, session))
 
     async def _fill_card(self, topic: int, model: str, session: SessionView) -> None:
-        about = await self.ask(
-            lambda reader: about_topic(reader, model, topic, ABOUT, session), aside=True
-        )
-        self.query_one(TopicCard).show_more(about)
+        articles = await self.ask(lambda reader: reader.articles_about(model, topic, ABOUT))
+        articles = [article for article in articles if session.seen_by_now(article)]
+        self.query_one(TopicCard).show_articles(articles)
+        if session.as_of is None:
+            npmi = await self.ask(lambda reader: coherence(reader, model, topic), aside=True)
+            self.query_one(TopicCard).show_coherence(npmi)
 
     @on(Chart.Pointed)
     def _entitle(self) -> None:

@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
+from wikitopics.session.analysis.quality import coherence
 from wikitopics.session.analysis.story import doublings
 from wikitopics.session.records import ArticleRow, TopicRow
 from wikitopics.session.wording import in_line
@@ -16,7 +17,7 @@ from wikitopics.tui.inks import Line, Lines, Part, name
 from wikitopics.tui.session_view import SessionView
 from wikitopics.tui.terminal import bindings
 from wikitopics.tui.text import count, padded, share
-from wikitopics.tui.topic_card import TopicCard, about_topic
+from wikitopics.tui.topic_card import TopicCard
 from wikitopics.tui.topic_list import NEWCOMER, TopicList, topics_title
 from wikitopics.tui.views.articles import ArticleList, leading
 from wikitopics.tui.views.view import A_TOPIC, View
@@ -244,17 +245,19 @@ class TopicView(View):
             ),
             aside=True,
         )
-        about = await self.ask(
-            lambda reader: about_topic(reader, model, topic, ARTICLES, session), aside=True
-        )
-        self.query_one(TopicCard).show_more(about)
-        topics = await leading(self, model, about.articles)
+        articles = await self.ask(lambda reader: reader.articles_about(model, topic, ARTICLES))
+        articles = [article for article in articles if session.seen_by_now(article)]
+        self.query_one(TopicCard).show_articles(articles)
+        topics = await leading(self, model, articles)
         evolution = self.query_one(Evolution)
         evolution.show(history)
         name(evolution, f"{row.label} over time, by {session.noun} read", "[ ] step through it")
         listed = self.query_one(ArticleList)
-        listed.show_articles(about.articles, topics, session, model, sought=model, topic=topic)
+        listed.show_articles(articles, topics, session, model, sought=model, topic=topic)
         name(listed, f"{session.noun.capitalize()} most about {row.label}")
+        if session.as_of is None:
+            npmi = await self.ask(lambda reader: coherence(reader, model, topic), aside=True)
+            self.query_one(TopicCard).show_coherence(npmi)
 
     def open_row(self, row: object) -> None:
         if isinstance(row, TopicRow):

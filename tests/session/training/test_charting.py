@@ -83,14 +83,21 @@ def test_interrupted_anywhere_the_map_is_the_same(sessions, corpus, seed, usual_
         assert chart(reader, "lda") == chart(other, "lda")
 
 
+def committed(driver):
+    """Run the trainer to its end; pauses after each commit."""
+    while not driver.trainer.done():
+        driver.act()
+        driver.trainer.commit(0.0, 0)
+        yield
+    driver.close()
+
+
 def test_who_watches_sees_where_articles_lie_that_were_read_again(sessions, corpus, usual_layouts):
     driver = Driver(sessions("s", model=LDA, passes=3), corpus)
     follower = MapFollower("lda")
     compared = 0
     with SessionReader(driver.path) as reader:
-        while not driver.trainer.done():
-            driver.act()
-            driver.trainer.commit(0.0, 0)
+        for _ in committed(driver):
             seen = follower.read(reader)
             progress = reader.progress()
             if seen is None or progress.renew_from is not None:
@@ -99,7 +106,6 @@ def test_who_watches_sees_where_articles_lie_that_were_read_again(sessions, corp
             assert np.array_equal(seen.places, expected.places)
             assert np.array_equal(seen.topics, expected.topics)
             compared += progress.again > 0
-    driver.close()
     assert compared > 5
 
 
@@ -111,12 +117,9 @@ def test_who_reads_places_slowly_reads_those_of_all_articles(
     follower = MapFollower("lda")
     complete = 0
     with SessionReader(driver.path) as reader:
-        while not driver.trainer.done():
-            driver.act()
-            driver.trainer.commit(0.0, 0)
+        for _ in committed(driver):
             seen = follower.read(reader, 0.0)
             complete += seen is not None and follower.is_complete
-    driver.close()
     assert complete
 
 
@@ -127,9 +130,7 @@ def test_a_map_grows_with_the_stream_and_drifts_from_where_it_was(sessions, corp
     earlier = None
     moved = []
     with SessionReader(driver.path) as reader:
-        while not driver.trainer.done():
-            driver.act()
-            driver.trainer.commit(0.0, 0)
+        for _ in committed(driver):
             found = follower.read(reader)
             if found is None:
                 continue
@@ -144,7 +145,6 @@ def test_a_map_grows_with_the_stream_and_drifts_from_where_it_was(sessions, corp
             assert follower.is_complete
             assert follower.read(reader) is found
             earlier = found
-    driver.close()
     assert layouts[0] == 512
     assert len(layouts) > 1
     assert max(moved) < 0.8, "nearer to where it was than to where others were"
