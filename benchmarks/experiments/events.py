@@ -55,7 +55,7 @@ def corpora() -> dict[str, Corpus]:
         "demo": Corpus(
             demo_words,
             demo_articles,
-            size=int(presets["documents"]),
+            size=demo_articles.D,
             topics=int(presets["topics"]),
             minibatch=int(presets["batch_size"]),
         ),
