@@ -115,7 +115,7 @@ SENTENCES: Mapping[str, Sequence[tuple[str, ...]]] = {
         (
             "Our models learn {} to {} times as many documents in a CPU second",
             "speed.lda_bigartm_short.times:.0f",
-            "speed.hdp_gensim.times:.0f",
+            "speed.scvb0_sklearn_full.times:.0f",
         ),
         ("Two threads make learning {} times as fast", "speed.two_threads.times:.1f"),
     ),
