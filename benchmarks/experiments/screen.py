@@ -71,9 +71,9 @@ def keys() -> Figures:
             (b"3", b"newest first"),
             (b"2", b"topics after"),
             (b"1", b"Perplexity"),
-            (b"x", b"over words"),
-            (b"x", b"over time"),
-            (b"x", b"Perplexity"),
+            (b"a", b"over words"),
+            (b"a", b"over time"),
+            (b"a", b"Perplexity"),
             (b"?", b"logarithmic"),
             (b"?", b"Perplexity"),
         )

@@ -72,12 +72,12 @@ def wikipedias(points: Points) -> str:
 
 # A session file's size is estimated from these sizes in bytes, which `scale.disk` measures again.
 
-ARTICLE = 50
-"""Of each stored trained article: its title, its numbers, and its place in a block."""
-LARGEST_TOPIC = 20
-"""Of such an article in each model: its largest topic, with the order by topic."""
-PROPORTIONS = 25
-"""Of such an article in each model: its topic proportions, and its place on the map."""
+ARTICLE = 62
+"""Of each stored trained article: its title, its numbers, its place in a block, and on the map."""
+LARGEST_TOPIC = 15
+"""Of such an article in each model: the order by topic."""
+PROPORTIONS = 17
+"""Of such an article in each model: its topic proportions."""
 COUNTS = 800
 """Of such an article: its word counts."""
 NEWEST = 15_000_000

@@ -23,6 +23,7 @@ import random
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks.harness import Figures, Unavailable
 from benchmarks.stops.disk import Log, blank, copy, mounted, prepare, remembering
@@ -45,7 +46,8 @@ class Cuts:
     cuts: int = 0
     states: int = 0
     lost: list[float] = field(default_factory=list)
-    """Seconds of work missing in each state."""
+    """Seconds of learning missing in each state that has not learnt everything yet. What follows,
+    such as the layout of the map, is done again as a whole."""
     sessions: int = 0
     broken: list[str] = field(default_factory=list)
 
@@ -117,15 +119,15 @@ def cut(trial: Trial, cuts: Cuts, before: Path, folder: Path, undisturbed: list[
         cuts.states += 1
         try:
             with mounted(state, folder / "again") as disk:
-                is_over, saved_at = inspected(disk / SESSION, undisturbed)
+                found = inspected(disk / SESSION, undisturbed)
         except (Broken, Unavailable) as error:
             cuts.broken.append(f"cut {cuts.cuts}, state {number}: {error}")
             continue
-        if not is_over:
-            lost = instant - max(saved_at, begun)
+        if found.articles < len(undisturbed):
+            lost = instant - max(found.saved_at, begun)
             cuts.lost.append(max(0.0, lost))
         if number == goes_on_from:
-            finished = is_over
+            finished = found.finished
             copy(state, chosen)
     if chosen.exists():
         chosen.replace(before)
@@ -143,17 +145,24 @@ def wait(trial: Trial, path: Path) -> None:
         time.sleep(0.02)
 
 
-def inspected(path: Path, undisturbed: list[int]) -> tuple[bool, float]:
-    """Whether a session is finished, and when it was saved; 0 where there is none yet. Raises
-    `Broken`."""
+class Found(NamedTuple):
+    """A session in one of the states."""
+
+    finished: bool = False
+    articles: int = 0
+    saved_at: float = 0.0
+
+
+def inspected(path: Path, undisturbed: list[int]) -> Found:
+    """What there is of the session. Raises `Broken`."""
     if not path.exists():
-        return False, 0.0
+        return Found()
     articles = inspect(path)
     if articles != undisturbed[: len(articles)]:
         raise Broken("the articles are no prefix of the stream")
     with contextlib.closing(read_only(path)) as connection:
         (saved_at,) = connection.execute("SELECT committed_at FROM progress").fetchone()
-    return is_finished(path), saved_at
+    return Found(is_finished(path), len(articles), saved_at)
 
 
 def train_to_the_end(trial: Trial, cuts: Cuts, image: Path, folder: Path, calm: Path) -> None:
