@@ -14,8 +14,8 @@
 
 A word that occurs m times in a document is updated once, by the closed form of m updates (clumping,
 [F13] eq. 9), which also holds if m is not whole. N_phi + eta is kept as the lambda of the other
-models (`lambda_.py`), the E-step is `scvb0_e_step.py`. docs/derivations.md has the derivations, and
-says in which sense this is MAP estimation.
+models (`lambda_.py`), the E-step is `scvb0_e_step.py`, with its loops in `scvb0_kernels.py`.
+docs/derivations.md has the derivations, and says in which sense this is MAP estimation.
 
 **The warm start is not in [F13].** Online topic models starve many topics while symmetry breaks.
 With `warm_start`, alpha falls geometrically from a large value, and topics are held in balance, for

@@ -6,7 +6,8 @@ import pytest
 
 from tests.model.conftest import emptied, needs_jit, planted_batch, read
 from wikitopics.model import SCVB0, Minibatch, OnlineLDA, kinds, scvb0_e_step
-from wikitopics.model.scvb0_e_step import PackedRows, ThetaPasses, e_step, pack_rows
+from wikitopics.model.scvb0_e_step import ThetaPasses, e_step
+from wikitopics.model.scvb0_kernels import PackedRows, pack_rows
 from wikitopics.model.threads import Threads
 
 pytestmark = pytest.mark.usefixtures("not_short")
