@@ -45,7 +45,7 @@ async def opened(pilot):
     """The sky, once it is drawn with its names."""
     await pilot.press("7")
     sky = pilot.app.main.view.query_one(SkyMap)
-    await seeing.until_true(lambda: sky.sky is not None and sky._written)
+    await seeing.until_true(lambda: sky.sky is not None and sky._names.written)
     await pilot.pause()
     return sky
 
@@ -185,7 +185,7 @@ async def test_until_a_search_has_answered_the_title_says_what_was_found_before(
         with monkeypatch.context() as patch:
             patch.setattr(SessionReader, "find_articles", waiting)
             await pilot.press("slash", *"things (12", "enter")
-            await seeing.until_true(lambda: sky._sought == "things (12")
+            await seeing.until_true(lambda: sky._search.sought == "things (12")
             assert "4 topics with “galax”" in sky.title
             answers.set()
             await seeing.until(pilot, "and 0 topics with “things (12”")

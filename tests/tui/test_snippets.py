@@ -133,16 +133,14 @@ async def test_a_crowded_map_has_the_titles_of_the_most_typical(shown, begun, mo
         offered.append(list(titles))
         return original(places, titles, *more, **options)
 
-    monkeypatch.setattr("wikitopics.tui.views.sky_map.titled", titled)
+    monkeypatch.setattr("wikitopics.tui.views.sky_names.titled", titled)
     async with shown(begun, size=(120, 40), words="FINISHED") as (app, pilot):
         await pilot.press("7")
         sky = app.main.view.query_one(SkyMap)
-        await seeing.until_true(lambda: sky.sky is not None and sky._written)
+        await seeing.until_true(lambda: sky.sky is not None and sky._names.written)
         for _ in range(3):
             await pilot.press("plus")
-        await seeing.until_true(
-            lambda: offered and offered[-1] and sky._written_in[0] == sky.window
-        )
+        await seeing.until_true(lambda: offered and offered[-1] and sky._names.window == sky.window)
         found = sky.sky.articles.within(sky.window).numbers
         with SessionReader(begun) as reader:
             rows = reader.numbered(sky.sky.seqs[found].tolist()).values()

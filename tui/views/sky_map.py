@@ -1,13 +1,11 @@
 """The map of all articles: a sky of dots on which one travels, and where what is read appears."""
 
 import asyncio
-import math
 import time
 from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from textual import events
 from textual.timer import Timer
 
@@ -16,7 +14,6 @@ from wikitopics.session.errors import SessionError
 from wikitopics.session.records import ArticleRow
 from wikitopics.session.sources import singular
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.storage.typical import typicality
 from wikitopics.tui.atlas import Direction
 from wikitopics.tui.background import Work, run_in_background
 from wikitopics.tui.inks import Line, area_ink, marks_of
@@ -24,32 +21,17 @@ from wikitopics.tui.session_view import MIXED, Leading, SessionView
 from wikitopics.tui.sky import Counts, Written
 from wikitopics.tui.sky_index import UNITS, Articles, Window, nearest_to, toward
 from wikitopics.tui.sky_motion import Drift, Flight, Sky, set_out
-from wikitopics.tui.sky_texts import (
-    are_titled,
-    carried,
-    clear_of,
-    named,
-    taken_by,
-    titled,
-    topic_names,
-)
+from wikitopics.tui.sky_texts import clear_of
 from wikitopics.tui.terminal import bindings
-from wikitopics.tui.text import cut, nearness, plural, visible
-from wikitopics.tui.topic_order import Search, matching
-from wikitopics.tui.views.articles import FOUND, MANY, found_by, topic_parts, topics_of
+from wikitopics.tui.text import cut, plural, visible
+from wikitopics.tui.views.articles import topic_parts, topics_of
 from wikitopics.tui.views.sky_canvas import AREAS, SkyCanvas
+from wikitopics.tui.views.sky_names import FEW_FOUND, Scene, SkyNames
+from wikitopics.tui.views.sky_search import SkySearch
 from wikitopics.tui.views.view import View
 
 OTHER = AREAS - 1
 """What the topics of no area are counted as."""
-FEW_FOUND = 40
-"""If no more have been found, their titles are written, however many articles are in sight."""
-CELLS_FOR_TOPICS = 4_000
-"""Topics' names appear once the whole map has so many cells at the window's zoom."""
-GROWN = 1.2
-"""Names may move once there are this many times as many articles."""
-TITLES_KEPT = 20_000
-"""The most titles that are kept in memory."""
 TITLED_FLIGHTS = 2
 """The most articles just read whose titles are written."""
 LINE_TITLE = 60
@@ -91,27 +73,15 @@ class SkyMap(SkyCanvas, can_focus=True):
     _model = ""
     _shown: object = None
     """The session and the model of the sky."""
-    _sought = ""
     _topic: int | None = None
     """The topic whose articles are lit."""
     _topic_timer: Timer | None = None
-    _found_articles: Sequence[int] = ()
-    """The articles found by their titles and words, by number (`seq`)."""
-    _found_topics: frozenset[int] = frozenset()
-    _found_for = ""
-    """What was sought when these were found; empty: nothing has been found."""
-    _written: Sequence[Written] = ()
-    """The names and titles, at their places in the window ``_written_in``."""
-    _written_in = (Window(), (0, 0))
-    _written_for: object = None
-    """What the names that are written, or being made, depend on."""
-    _centres: tuple[object, NDArray[np.float64]] | None = None
     _leading: Leading = {}  # noqa: RUF012 - never changed
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._titled: dict[int, ArticleRow] = {}
-        """Articles whose titles have been written, by number (`seq`)."""
+        self._names = SkyNames()
+        self._search = SkySearch()
 
     # What is shown --------------------------------------------------------------------------------
 
@@ -134,8 +104,8 @@ class SkyMap(SkyCanvas, can_focus=True):
         self._wanted = (shown, session.status.committed_at, last)
         if self._wanted != self._read_as and not self._is_reading:
             run_in_background(self, partial(self._follow, view), "sky")
-        if view.FINDS and view.sought != self._sought:
-            self._sought = view.sought
+        if view.FINDS and view.sought != self._search.sought:
+            self._search.sought = view.sought
             self._aside(self._find, "sky-find")
         self._write()
         self.redraw()
@@ -148,19 +118,14 @@ class SkyMap(SkyCanvas, can_focus=True):
         self.chosen = None
         self.card = None
         self._found = None
-        self._found_articles = ()
-        self._found_topics = frozenset()
-        self._found_for = ""
-        self._sought = ""
+        self._search.forget()
         self._topic = None
         self._way = None
         self._drift = None
         self._flights = ()
         self._text = None
         self._counts = None
-        self._written = ()
-        self._written_for = None
-        self._titled.clear()
+        self._names.forget()
 
     def _colour(self) -> None:
         """Note the area of each topic."""
@@ -260,8 +225,8 @@ class SkyMap(SkyCanvas, can_focus=True):
             try:
                 await work()
             except SessionError:
-                self._written_for = None
-                self._sought = ""
+                self._names.written_for = None
+                self._search.sought = ""
 
         run_in_background(self, working, group)
 
@@ -270,100 +235,35 @@ class SkyMap(SkyCanvas, can_focus=True):
     def _write(self) -> None:
         """Have names and titles written for the window, if something has changed that they depend
         on."""
+        scene = self._scene
+        if scene is not None and scene.depends_on != self._names.written_for:
+            self._names.written_for = scene.depends_on
+            self._aside(self._fill_names, "sky-names")
+
+    @property
+    def _scene(self) -> Scene | None:
+        """What names are to be written for; None: there is nothing yet, or no room."""
         session = self._session
         sky = self.sky
         if session is None or sky is None or min(self._room) < 1:
-            return
-        depends_on = (
-            self._shown,
+            return None
+        return Scene(
+            session,
+            self._model,
+            sky,
+            self._area_of,
             self._target,
             self._room,
-            _growth(sky),
-            sky.map.layout,
-            session.topics_of(self._model),
-            session.atlases.get(self._model),
-            self._sought,
-            self._topic,
-            len(self._found_articles),
-            self.ascii_only,
+            self._search.sought,
+            self._search.articles,
         )
-        if depends_on != self._written_for:
-            self._written_for = depends_on
-            self._aside(self._fill_names, "sky-names")
 
     async def _fill_names(self) -> None:
-        session = self._session
-        sky = self.sky
+        scene = self._scene
         view = self._view
-        assert session is not None
-        assert sky is not None
-        assert view is not None
-        window = self._target
-        size = self._room
-        area_of = self._area_of
-        rows = session.topics_of(self._model)
-        names = {
-            area.number: area.name.upper()
-            for area in session.areas_of(self._model).values()
-            if not area.is_other
-        }
-        has_few_found = 0 < len(self._found_articles) <= FEW_FOUND
-        is_searched = bool(self._sought)
-        lit = sky.find(self._found_articles) if has_few_found else np.empty(0, np.int64)
-
-        def heads() -> tuple[list[Written], NDArray[np.int64], Counts]:
-            """The names of areas and topics, and the articles that have room for their titles."""
-            counts = Counts.of(sky.articles, area_of, AREAS, window, size)
-            centres = self._centred(sky, max(len(area_of), len(rows)))
-            shown = [row.topic for row in rows if not row.hidden]
-            placed = [topic for topic in shown if np.isfinite(centres[topic]).all()]
-            places = np.rint(centres[placed] * (UNITS - 1)).astype(np.uint16)
-            taken = np.zeros((size[1], size[0]), np.bool_)
-            written = named(counts, names, places, area_of[placed], taken)
-            if is_searched:
-                written = [one._replace(ink="muted") for one in written]
-            elif size[0] * size[1] * window.zoom**2 >= CELLS_FOR_TOPICS:
-                rows_placed = [rows[topic] for topic in placed]
-                written += topic_names(rows_placed, places, counts, written)
-            numbers = lit
-            if not len(lit) and are_titled(int(counts.dots.sum()), size):
-                numbers = sky.articles.within(window).numbers.astype(np.int64)
-            return written, numbers, counts
-
-        written, numbers, counts = await asyncio.to_thread(heads)
-        articles = await self._articles(view, sky.seqs[numbers].tolist())
-        if len(numbers):
-            if not len(lit):
-                typical = [_typicality(row, self._model) for row in articles]
-                typical_first = np.argsort(np.negative(typical), kind="stable")
-                numbers = numbers[typical_first]
-                articles = [articles[place] for place in typical_first.tolist()]
-            taken = taken_by(written, counts)
-            texts = ["" if row is None else row.called for row in articles]
-            written += titled(sky.places[numbers], texts, window, size, taken, "")
-        self._written = written
-        self._written_in = (window, size)
-        self.redraw()
-
-    def _centred(self, sky: Sky, K: int) -> NDArray[np.float64]:
-        """(K, 2) where most articles of each topic are, about; in the thread that writes names."""
-        made_for = (self._shown, sky.map.layout, _growth(sky), K)
-        if self._centres is None or self._centres[0] != made_for:
-            self._centres = (made_for, sky.map.centres(K))
-        _, centres = self._centres
-        return centres
-
-    async def _articles(self, view: View, seqs: Sequence[int]) -> Sequence[ArticleRow | None]:
-        """The articles with these numbers, as far as they exist."""
-        known = {seq: self._titled[seq] for seq in seqs if seq in self._titled}
-        missing = [seq for seq in seqs if seq not in known]
-        if missing:
-            found = await view.ask(lambda reader: reader.numbered(missing), aside=True)
-            if len(self._titled) > TITLES_KEPT:
-                self._titled.clear()
-            self._titled.update(found)
-            known.update(found)
-        return [known.get(seq) for seq in seqs]
+        if scene is not None and view is not None:
+            await self._names.write(scene, view)
+            self.redraw()
 
     # The cursor -----------------------------------------------------------------------------------
 
@@ -447,43 +347,17 @@ class SkyMap(SkyCanvas, can_focus=True):
     # What is lit ----------------------------------------------------------------------------------
 
     async def _find(self) -> None:
-        """Find what is sought: articles by their titles and words, topics by their words."""
+        """Find what is sought, and light it up, with the cursor on it."""
         view = self._view
         session = self._session
         if view is None or session is None:
             return
-        sought = self._sought
-        rows = session.topics_of(self._model)
-        if not sought:
-            self._found_topics = frozenset()
-            self._found_articles = ()
-            self._found_for = ""
-        else:
-            by_title = await view.ask(
-                lambda reader: reader.find_articles(sought, FOUND), aside=True
-            )
-            by_title.sort(key=lambda row: nearness(sought, row.title))
-            in_use = [row.topic for row in matching(rows, Search(sought)) if not row.hidden]
-            self._found_topics = frozenset(in_use)
-            self._found_for = sought
-            self._note(by_title)
-            self._show_found()
-            _, by_words = await found_by(view, session, self._model, MANY)
-            there = {row.seq for row in by_title}
-            self._note([*by_title, *(row for row in by_words if row.seq not in there)])
-        self._show_found()
-
-    def _note(self, found: Sequence[ArticleRow]) -> None:
-        """Note the articles found, the best first."""
-        self._found_articles = [row.seq for row in found]
-        self._titled.update({row.seq: row for row in found[:FEW_FOUND]})
-
-    def _show_found(self) -> None:
-        """Light up what was found, with the cursor on it."""
-        self._light()
-        self._put_on_found()
-        self._write()
-        self.redraw()
+        async for found in self._search.find(view, session, self._model):
+            self._names.note(found[:FEW_FOUND])
+            self._light()
+            self._put_on_found()
+            self._write()
+            self.redraw()
 
     def _put_on_found(self) -> None:
         """Put the cursor on what was found, unless it is there already; show the whole map if some
@@ -495,7 +369,7 @@ class SkyMap(SkyCanvas, can_focus=True):
         places = sky.places[self._found]
         if not ((places >= low) & (places < high)).all():
             self.action_reset()
-        by_title = sky.find(self._found_articles).tolist()
+        by_title = sky.find(self._search.articles).tolist()
         if self.chosen is None or not len(np.intersect1d(sky.find([self.chosen]), self._found)):
             best = by_title[0] if by_title else int(self._found[0])
             self._go_to(best)
@@ -523,7 +397,7 @@ class SkyMap(SkyCanvas, can_focus=True):
             if self._text is not None and self._animates:
                 start = self._text.at(now)
             self._text = Flight(0, now, start, place)
-        self._found_articles = alike
+        self._search.articles = alike
         self._light()
         self._write()
         self._keep_moving()
@@ -532,19 +406,8 @@ class SkyMap(SkyCanvas, can_focus=True):
     def _light(self) -> None:
         """Note which of the articles are lit."""
         sky = self.sky
-        topics = set(self._found_topics)
-        if self._topic is not None:
-            topics.add(self._topic)
-        if sky is None or not (self._sought or topics or self._found_articles):
-            self._found = None
-            return
-        is_lit = np.zeros(len(sky), np.bool_)
-        if topics:
-            of_topic = np.zeros(max(len(self._area_of), int(max(topics)) + 1), np.bool_)
-            of_topic[list(topics)] = True
-            is_lit |= of_topic[np.minimum(sky.topics, len(of_topic) - 1)]
-        is_lit[sky.find(self._found_articles)] = True
-        self._found = np.flatnonzero(is_lit)
+        selected = () if self._topic is None else (self._topic,)
+        self._found = None if sky is None else self._search.lit(sky, len(self._area_of), selected)
 
     # In words -------------------------------------------------------------------------------------
 
@@ -556,10 +419,11 @@ class SkyMap(SkyCanvas, can_focus=True):
         if session is None or sky is None:
             return "Atlas"
         articles = session.some(len(sky)).replace(session.counted, session.noun)
-        if self._found_for:
-            topics = plural(len(self._found_topics), "topic")
-            found = plural(len(self._found_articles), singular(session.noun))
-            articles = f"{found} and {topics} with “{visible(self._found_for)}”"
+        search = self._search
+        if search.found_for:
+            topics = plural(len(search.topics), "topic")
+            found = plural(len(search.articles), singular(session.noun))
+            articles = f"{found} and {topics} with “{visible(search.found_for)}”"
         elif self._topic is not None and self._found is not None:
             articles = f"{session.some(len(self._found))} most about #{self._topic}"
         title = f"Atlas · {articles}{session.of_model(self._model)}"
@@ -621,27 +485,8 @@ class SkyMap(SkyCanvas, can_focus=True):
         for flight in landed[-TITLED_FLIGHTS:]:
             beside = self._beside(flight.end, titles.get(flight.seq, ""), "")
             above += clear_of(beside, above, width)
-        window, size = self._written_in
-        names: Sequence[Written] = self._written
-        if size != self._room:
-            names = ()
-        elif window != self.window:
-            names = carried(names, window, self.window, size)
-        if self._drift is not None:
-            names = ()
+        names: Sequence[Written] = ()
+        if self._drift is None:
+            names = self._names.in_window(self.window, self._room)
         signs = [] if marked is None else self._signs([marked])
         return [*above, *clear_of(names, [*above, *signs], width)]
-
-
-def _typicality(row: ArticleRow | None, model: str) -> float:
-    """How typical an article is of its largest topic; 0 if that is not known."""
-    largest = None if row is None else row.largest_of(model)
-    if row is None or largest is None:
-        return 0.0
-    _, proportion = largest
-    return typicality(proportion, row.words)
-
-
-def _growth(sky: Sky) -> int:
-    """A number that changes when there are `GROWN` times as many articles."""
-    return round(math.log(max(len(sky), 1), GROWN))
