@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import cast
 
 from wikitopics.crawler.dumps.containers import LocalFile, behind_damage, reading
-from wikitopics.crawler.dumps.xml import DumpEntry, DumpReader
+from wikitopics.crawler.dumps.pages import DumpEntry
+from wikitopics.crawler.dumps.xml import DumpReader
 from wikitopics.crawler.errors import REST_LEFT_OUT, BadSource, CutOff, Damaged
 from wikitopics.crawler.file_source import START, PageAndPlace, PageFiles, Place, Say, silently
 from wikitopics.crawler.page import SourceInfo

@@ -19,7 +19,8 @@ from wikitopics.crawler.dumps.containers import (
     reading,
     until_damage,
 )
-from wikitopics.crawler.dumps.xml import LONGEST_PAGE_TAG, PAGE_TAG, DumpEntry, DumpReader
+from wikitopics.crawler.dumps.pages import DumpEntry
+from wikitopics.crawler.dumps.xml import LONGEST_PAGE_TAG, PAGE_TAG, DumpReader
 from wikitopics.crawler.errors import REST_LEFT_OUT, BadSource, CutOff, Lacking
 from wikitopics.crawler.page import Page, Skip, SourceInfo
 from wikitopics.crawler.source import Lack

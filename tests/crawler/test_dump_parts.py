@@ -22,6 +22,7 @@ from tests.waiting import until
 from wikitopics.crawler.dumps.bzip2 import bzip2_blocks
 from wikitopics.crawler.dumps.containers import HEAD as HEAD_BYTES
 from wikitopics.crawler.dumps.containers import HeldFile, LocalFile, can_be_parted
+from wikitopics.crawler.dumps.elements import Elements
 from wikitopics.crawler.dumps.parts import DumpPart
 from wikitopics.crawler.dumps.schedule import Schedule
 from wikitopics.crawler.dumps.shuffled import LocalDump, survey
@@ -203,7 +204,7 @@ def test_articles_are_held_out_in_no_regular_order():
 
 def test_nothing_of_a_part_stays_in_memory(tmp_path):
     def readers():
-        return [found for found in gc.get_objects() if isinstance(found, DumpReader)]
+        return [found for found in gc.get_objects() if isinstance(found, DumpReader | Elements)]
 
     def no_readers_after_collecting():
         gc.collect()
