@@ -10,16 +10,38 @@ from typing import TYPE_CHECKING
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.texts.documents import TextFiles
 from wikitopics.crawler.texts.kinds import BEFORE, LINES, TEXTS
-from wikitopics.session.errors import BadUsage, SessionError
+from wikitopics.session.errors import BadUsage, NoSession, SessionError
 from wikitopics.session.options import SOURCE
 from wikitopics.session.paths import session_name
 from wikitopics.session.request import TrainRequest, check_resumable
 from wikitopics.session.storage.opened import keep_index
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.stored.given import Given
 from wikitopics.vocab import Vocabulary
 
 if TYPE_CHECKING:
     from wikitopics.crawler.texts.parquet import ParquetRows
+
+
+def counter_of_tokens(path: Path, given: Given) -> Vocabulary | None:
+    """The vocabulary of the session at ``path`` if that counts tokens; None if it does not, or if
+    there is no session. Raises `SessionError` for tokens or counts in a session that counts the
+    words of texts."""
+    try:
+        with SessionReader(path) as reader:
+            if reader.settings().building:
+                return None
+            counter = reader.counter()
+    except NoSession:
+        return None
+    if counter.rule.tokens:
+        return counter
+    if given.kind != "texts":
+        raise SessionError(
+            f"session {session_name(path)} counts the words of texts, not {given.kind}: give texts "
+            "or another session, or replace=True to start over"
+        )
+    return None
 
 
 def is_finished(

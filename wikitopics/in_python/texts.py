@@ -4,29 +4,84 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wikitopics.crawler.markup.undeclared import noticing
-from wikitopics.crawler.page import Page
+from wikitopics.crawler.page import Markup, Page
 from wikitopics.crawler.texts.documents import TextFiles
 from wikitopics.crawler.texts.kinds import LINES
 from wikitopics.crawler.texts.records import LONGEST_ID
+from wikitopics.in_python.resuming import counter_of_tokens
 from wikitopics.session.analysis.frames import as_kept
 from wikitopics.session.errors import Say, SessionError
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.stored.arguments import cell, check_collection
+from wikitopics.stored.columns import DocumentParts, parts_of
 from wikitopics.stored.given import Given
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.rules import token_lines
+
+if TYPE_CHECKING:
+    from wikitopics.crawler.texts.parquet import ParquetRows
+    from wikitopics.stored.given import Documents
 
 _END = object()
 """Stands for the values that a column lacks at its end."""
 
 
-def unreadable(error: OSError) -> SessionError:
+@dataclass(frozen=True, slots=True)
+class GivenDocuments:
+    """The documents that `train` was given, before they have been read."""
+
+    parts: DocumentParts
+    given: Given
+    """The texts of the parts."""
+    markup: Markup | None
+    counter: Vocabulary | None
+    """The vocabulary of an existing session that counts tokens; it splits texts."""
+
+    @property
+    def has_tokens(self) -> bool:
+        """Whether the trainer is given tokens or counts."""
+        return self.given.kind != "texts" or self.counter is not None
+
+    @property
+    def rows(self) -> ParquetRows | None:
+        """The texts, if they are in Parquet files."""
+        return None if self.parts.files is None else self.parts.files.rows
+
+
+def given_documents(
+    texts: Documents,
+    text_column: str | None,
+    titles: Iterable[object] | str | None,
+    ids: Iterable[object] | str | None,
+    markup: Markup | None,
+    path: Path | None,
+) -> GivenDocuments:
+    """The documents that arguments of `train` mean. ``path``: the session, which need not exist;
+    None: a new one.
+
+    Raises ValueError or TypeError, and `SessionError` for files that cannot be read, and for a
+    session that counts other things.
+    """
+    try:
+        parts = parts_of("texts", texts, text_column, titles, ids)
+        given = Given("texts", parts.texts)  # looks at the first texts
+    except OSError as error:
+        raise _unreadable(error) from error
+    counter = None if path is None else counter_of_tokens(path, given)
+    documents = GivenDocuments(parts, given, markup, counter)
+    if documents.has_tokens and markup not in (None, "text"):
+        raise ValueError("markup: tokens and counts have none; leave it out")
+    return documents
+
+
+def _unreadable(error: OSError) -> SessionError:
     """The error for texts that come from files that cannot be read."""
     return SessionError(f"cannot read the texts: {error}")
 
@@ -69,6 +124,16 @@ def kept_index(labels: Any, *, of_ids: bool) -> tuple[dict[str, object] | None, 
         return index, []
     subject = "ids are" if of_ids else "the index of the texts is"
     return index, [f"{subject} of a type that can only be kept as text"]
+
+
+def ids_to_keep(ids: Iterable[object] | None, labels: Any) -> Iterable[object] | None:
+    """The ids that were given, otherwise the index of the texts; None without either.
+
+    ``labels``: the result of `labels_of`.
+    """
+    if ids is None and labels is not None:
+        return map(str, labels)  # a missing label becomes text, too, such as "nan"
+    return ids
 
 
 def texts_given(
@@ -162,7 +227,7 @@ def lines_of_texts(
                     called = f"text {number}"
                 yield {"text": text, "title": called, "id": label}
         except OSError as error:
-            raise unreadable(error) from error
+            raise _unreadable(error) from error
         if not number:
             raise ValueError("texts is empty")
         if not with_text:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import chain, islice
-from typing import SupportsIndex
+from typing import NamedTuple, SupportsIndex
 
 from wikitopics.crawler.errors import BadSource
 from wikitopics.crawler.mediawiki.kinds import language_of_texts
@@ -18,6 +18,7 @@ from wikitopics.session.seeds import ids_of, parsed, unknown_words
 from wikitopics.session.training.first_texts import FIRST_TEXTS, short_texts
 from wikitopics.session.training.new_session import LEAST
 from wikitopics.stored.arguments import cell, whole, wrong_type
+from wikitopics.stored.given import Kind
 from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.building import (
     VocabularyRecipe,
@@ -110,7 +111,7 @@ def _document_limit(argument: str, value: float | None) -> int | float | None:
         raise ValueError(f"{argument}: {error}") from None
 
 
-def usual_recipe(language: str | None = None, *, digits: bool, tokens: bool) -> VocabularyRecipe:
+def _usual_recipe(language: str | None = None, *, digits: bool, tokens: bool) -> VocabularyRecipe:
     """How words are chosen if no argument says so, besides one for the language, and one that
     allows digits."""
     return VocabularyRecipe.of_language(
@@ -121,7 +122,39 @@ def usual_recipe(language: str | None = None, *, digits: bool, tokens: bool) -> 
     )
 
 
-def given_vocabulary(
+class WordChoice(NamedTuple):
+    """Which words are counted."""
+
+    vocabulary: Vocabulary | None
+    """The words that were given; None: the recipe chooses them."""
+    recipe: VocabularyRecipe
+    has_recipe: bool
+    """Whether an argument says how words are chosen."""
+
+
+def given_choice(
+    vocabulary: object,
+    recipe: VocabularyRecipe,
+    language: str | None,
+    kind: Kind,
+    *,
+    digits: bool,
+) -> WordChoice:
+    """The words that the arguments of `train` mean, for documents of this kind. Raises
+    `VocabularyError`, ValueError or TypeError."""
+    tokens = recipe.rule.tokens
+    recipe_of_list = _usual_recipe(language, digits=digits, tokens=tokens)
+    words = _given_vocabulary(vocabulary, recipe, recipe_of_list)
+    if kind == "counts" and words is None:
+        raise ValueError(
+            "vocabulary: counts need the words that they are of, such as the vectorizer that made "
+            "them, or its get_feature_names_out()"
+        )
+    has_recipe = language is not None or recipe != _usual_recipe(digits=False, tokens=tokens)
+    return WordChoice(words, recipe, has_recipe)
+
+
+def _given_vocabulary(
     argument: object, recipe: VocabularyRecipe, recipe_of_list: VocabularyRecipe
 ) -> Vocabulary | None:
     """The vocabulary that an argument of `train` means; None if ``recipe`` chooses its words.
@@ -136,7 +169,7 @@ def given_vocabulary(
         return None
     tokens = recipe.rule.tokens
     # A vocabulary that is not a list of words has a rule of its own.
-    allowed_recipe = usual_recipe(digits=False, tokens=tokens)
+    allowed_recipe = _usual_recipe(digits=False, tokens=tokens)
     if isinstance(argument, str | os.PathLike):
         try:
             argument = load_vocabulary(os.fspath(argument))

@@ -14,7 +14,7 @@ import wikitopics as wt
 from tests.commands import ROOT
 from tests.waiting import gone, until
 from tests.wikitopics.in_python.learning import TEXTS, assert_nothing_is_left, learn
-from wikitopics.in_python import run
+from wikitopics.in_python.trainer import wait
 from wikitopics.session.control import start_trainer
 from wikitopics.session.errors import NotNow
 from wikitopics.session.in_memory_texts import InMemoryTexts
@@ -96,27 +96,28 @@ def test_an_index_that_cannot_be_stored_yet_is_stored_later(path, monkeypatch):
         if len(attempts) < 3:
             raise NotNow("another program is writing to it")
 
-    monkeypatch.setattr(run, "store_index", store)
-    monkeypatch.setattr(run, "POLL_SECONDS", 0.01)
+    monkeypatch.setattr("wikitopics.in_python.trainer.store_index", store)
+    monkeypatch.setattr("wikitopics.in_python.trainer.POLL_SECONDS", 0.01)
     path.parent.mkdir()
     path.touch()
     index = {"name": None, "dtype": "int64"}
-    with subprocess.Popen("cat", stdin=subprocess.PIPE) as trainer:
+    with subprocess.Popen("cat", stdin=subprocess.PIPE) as process:
 
         def show():
             if len(attempts) == 3:
-                trainer.stdin.close()
+                process.stdin.close()
 
-        assert run._wait(trainer, path, index, show) == 0
+        assert wait(process, path, index, show) == 0
     assert attempts == 3 * [index]
 
 
 def test_an_index_that_cannot_be_stored_when_the_trainer_has_ended_is_an_error(path, monkeypatch):
-    monkeypatch.setattr(run, "store_index", Mock(side_effect=NotNow("the disk is full")))
+    full = Mock(side_effect=NotNow("the disk is full"))
+    monkeypatch.setattr("wikitopics.in_python.trainer.store_index", full)
     path.parent.mkdir()
     path.touch()
-    with subprocess.Popen("true") as trainer, pytest.raises(NotNow):
-        run._wait(trainer, path, {"name": None, "dtype": "int64"}, lambda: None)
+    with subprocess.Popen("true") as process, pytest.raises(NotNow):
+        wait(process, path, {"name": None, "dtype": "int64"}, lambda: None)
 
 
 def test_two_at_once_do_not_take_each_others_texts(path, monkeypatch):
