@@ -4,7 +4,7 @@ import asyncio
 import gc
 import signal
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache, partial
 from pathlib import Path
 
@@ -14,7 +14,6 @@ from textual.app import SystemCommand
 from textual.binding import Binding
 from textual.screen import Screen
 
-from wikitopics.extra import REPORT as REPORT_EXTRA
 from wikitopics.session import config, control, escapes, sources
 from wikitopics.session.analysis.story import SCORE
 from wikitopics.session.errors import SessionError
@@ -34,7 +33,7 @@ from wikitopics.tui.inks import INKS, Drawn, Lines
 from wikitopics.tui.main_screen import EVERYWHERE, NUMBERED, VIEWS, Main
 from wikitopics.tui.new_session import NewSession
 from wikitopics.tui.palette import WRITE_REPORT, Commands, Finds, commands
-from wikitopics.tui.questions import AskContact, Question, Starting, agreement
+from wikitopics.tui.questions import AskContact, Question, Starting, after_demo, agreement, closing
 from wikitopics.tui.session_view import Choice, SessionView
 from wikitopics.tui.terminal import (
     Preferences,
@@ -50,32 +49,9 @@ from wikitopics.tui.views.atlas import TopicAtlas
 from wikitopics.tui.views.dashboard import VAST, Dashboard
 from wikitopics.tui.views.topics import TopicView
 
-ON_WIKIPEDIA = "That was a small wiki. On Wikipedia, this goes on for as long as you like."
-"""What the question after the demo says."""
-ENDINGS = (
-    ("leave", "l", "Leave it running"),
-    ("stop", "s", "Save and stop"),
-    ("cancel", "c", "Cancel"),
-)
-"""What may become of the trainers when the screen closes: the answers, as `Question` takes them."""
-
 POLL_SECONDS = 0.5
 FRAME_SECONDS = 0.25
 """Seconds for which a replay shows each snapshot."""
-
-
-def what_next() -> Sequence[Sequence[str]]:
-    """The answers offered when the demo is over: (action, letter, label). A hasty Enter selects the
-    first."""
-    missing = REPORT_EXTRA.missing()
-    page = f"once {missing[0]} is installed (how?)" if missing else "a page for the browser"
-    return (
-        ("", "l", "Look around here, for example on the map (7)"),
-        ("again", "a", "Watch again, as a new session in place of this one"),
-        ("export(True)", "r", f"Write the report, {page}"),
-        ("new_session", "w", "Start on Wikipedia"),
-        ("leave", "q", "Quit"),
-    )
 
 
 class Wikitopics(Host):
@@ -186,8 +162,7 @@ class Wikitopics(Host):
             self.show_status()
             if self._demo_over and self.screen is self.main and not self.main.finding:
                 self._demo_over = False
-                question = Question("The demo is over", ON_WIKIPEDIA, what_next())
-                self.push_screen(question, self._do_next)
+                self.push_screen(after_demo(), self._do_next)
             await wait_until(watch.due, POLL_SECONDS)
 
     def _metrics_needed(self) -> tuple[str, ...]:
@@ -505,8 +480,6 @@ class Wikitopics(Host):
             # closes, and takes "stop" for no answer.
             self.screen.dismiss("stop")
         else:
-            names = ", ".join(session_name(path) for path in running)
-            words = f"This screen started the trainer of {names}, which can continue without it."
 
             def answered(answer: str | None) -> None:
                 if answer == "leave":
@@ -514,7 +487,7 @@ class Wikitopics(Host):
                 elif answer == "stop":
                     self.exit("stop")
 
-            self.push_screen(Question("Close the screen", words, ENDINGS), answered)
+            self.push_screen(closing(running), answered)
 
     # Keys ---------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -18,10 +18,12 @@ from textual.widget import Widget
 from textual.widgets import Button, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from wikitopics.extra import REPORT as REPORT_EXTRA
 from wikitopics.session import config
 from wikitopics.session.control import UNREACHABLE, last_words
 from wikitopics.session.errors import SessionError
 from wikitopics.session.naming import LONGEST_NAME
+from wikitopics.session.paths import session_name
 from wikitopics.session.records import TopicRow
 from wikitopics.session.request import DOWNLOAD
 from wikitopics.session.signals import Signals
@@ -223,6 +225,35 @@ def agreement(question: str) -> Question:
     # A hasty Enter selects the first answer.
     answers = [("no", "n", "Do not start"), ("yes", "y", "Continue")]
     return Question("Before it starts", f"{visible(question)}.", answers)
+
+
+def after_demo() -> Question:
+    """The question after the demo; returns the action that is to follow, "" for none."""
+    missing = REPORT_EXTRA.missing()
+    page = f"once {missing[0]} is installed (how?)" if missing else "a page for the browser"
+    # A hasty Enter selects the first answer.
+    answers = (
+        ("", "l", "Look around here, for example on the map (7)"),
+        ("again", "a", "Watch again, as a new session in place of this one"),
+        ("export(True)", "r", f"Write the report, {page}"),
+        ("new_session", "w", "Start on Wikipedia"),
+        ("leave", "q", "Quit"),
+    )
+    words = "That was a small wiki. On Wikipedia, this goes on for as long as you like."
+    return Question("The demo is over", words, answers)
+
+
+def closing(running: Iterable[Path]) -> Question:
+    """The question before a screen closes that has started the trainers of these sessions; returns
+    "leave" or "stop", which is to become of them, or "cancel"."""
+    answers = (
+        ("leave", "l", "Leave it running"),
+        ("stop", "s", "Save and stop"),
+        ("cancel", "c", "Cancel"),
+    )
+    names = ", ".join(session_name(path) for path in running)
+    words = f"This screen started the trainer of {names}, which can continue without it."
+    return Question("Close the screen", words, answers)
 
 
 # Ask for a contact for Wikimedia, once, before the first article is fetched: as a dialog, or on a
