@@ -13,6 +13,8 @@ from tests.tui import canned, seeing
 from wikitopics.session.analysis.answers import Answer
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.sky_index import Window
+from wikitopics.tui.sky_texts import TITLE
+from wikitopics.tui.text import cut
 from wikitopics.tui.views.atlas import Maps, TopicAtlas
 from wikitopics.tui.views.sky_map import SkyMap
 
@@ -189,6 +191,20 @@ async def test_until_a_search_has_answered_the_title_says_what_was_found_before(
             assert "4 topics with “galax”" in sky.title
             answers.set()
             await seeing.until(pilot, "and 0 topics with “things (12”")
+
+
+async def test_the_titles_on_the_map_are_those_of_what_is_lit_now(shown, placed):
+    async with shown(placed, size=(120, 40), words="lda 1,3") as (_, pilot):
+        sky = await opened(pilot)
+
+        def titles():
+            return {text for _, _, text, ink in sky._names.written if not ink}
+
+        for alike in (sky.sky.seqs[:20].tolist(), sky.sky.seqs[50:70].tolist()):
+            with SessionReader(placed) as reader:
+                lit = {cut(row.called, TITLE) for row in reader.numbered(alike).values()}
+            sky.show_text(None, alike)
+            await seeing.until_true(lambda lit=lit: titles() and titles() <= lit)
 
 
 async def test_what_was_found_is_not_lit_among_another_model_s_articles(shown, placed):

@@ -59,8 +59,13 @@ class Scene:
             self.session.topics_of(self.model),
             self.session.atlases.get(self.model),
             self.sought,
-            len(self.found),
+            tuple(self.few_found),
         )
+
+    @property
+    def few_found(self) -> Sequence[int]:
+        """The articles found, if they are so few that their titles are written."""
+        return self.found if len(self.found) <= FEW_FOUND else ()
 
     @property
     def of(self) -> object:
@@ -110,8 +115,7 @@ class SkyNames:
     async def write(self, scene: Scene, view: View) -> None:
         """Write names and titles for a scene. Raises SessionError as `View.ask` does."""
         sky = scene.sky
-        has_few_found = 0 < len(scene.found) <= FEW_FOUND
-        lit = sky.find(scene.found) if has_few_found else np.empty(0, np.int64)
+        lit = sky.find(scene.few_found)
         written, numbers, counts = await asyncio.to_thread(self._heads, scene, lit)
         articles = await self._articles(view, sky.seqs[numbers].tolist())
         if len(numbers):
