@@ -341,6 +341,14 @@ class Status(Progress):
                 account += f"; {model.name} perplexity {model.perplexity:,.1f}"
         return f"<Status: {account}>"
 
+    def documents_after(self, articles: int) -> int:
+        """How many documents had been trained after this many articles, each counted once."""
+        # All later passes over the first documents come before those that were added.
+        first = self.documents
+        if self.added and self.passes > 1:
+            first = self.again // (self.passes - 1)
+        return max(min(articles, first), articles - self.again)
+
     @property
     def waiting_for(self) -> str | None:
         """What the trainer waits for, in plain words."""

@@ -188,8 +188,7 @@ class Follower(Readers):
         moment = session.moment(as_of)
         events = () if moment is None else tuple(reader.events(until=moment + LOGGED_WITHIN))
         if as_of not in self._trained_as:
-            # After the first pass, articles are read again.
-            number = min(as_of, session.status.documents)
+            number = session.status.documents_after(as_of)
             self._trained_as[as_of] = reader.trained_as(number)
         last = self._trained_as[as_of]
         recent = () if last is None else tuple(reader.recent_articles(up_to=last))

@@ -70,6 +70,19 @@ async def test_skipped_articles_wait_for_those_read_before_them(path, feed):
     assert session.recent[0].seq == newest
 
 
+async def test_a_replay_shows_added_documents_when_they_were_read(path, feed):
+    """100 documents were read three times, then 50 others once; the first has the number 6."""
+    sql(path, "UPDATE progress SET articles = 350, again = 200")
+    sql(path, "INSERT OR REPLACE INTO settings VALUES ('passes', '3')")
+    added = "json_set(value, '$.documents_before', 100)"
+    sql(path, f"UPDATE settings SET value = {added} WHERE key = 'source_options'")
+    newest = []
+    for as_of in (50, 100, 250, 300, 301, 350):
+        session = await feed.read_session(METRICS, as_of)
+        newest.append(session.recent[0].seq - 5)
+    assert newest == [50, 100, 100, 100, 101, 150]
+
+
 async def test_what_is_committed_without_an_article_is_seen(path, feed):
     before = await feed.read_session(METRICS)
     assert before.curves["lda", "perplexity"].values[-1] < 2000
