@@ -103,7 +103,7 @@ def in_kept_sections(lines: Iterable[tuple[int, str]]) -> Iterator[str]:
     for level, text in lines:
         if level > 0:
             if not reference_level or level <= reference_level:
-                heading = without_invisible(_without_marks(text)).strip(" \t\xa0:.").lower()
+                heading = tidy(_without_marks(text)).strip(" :.").lower()
                 reference_level = level if heading in _LEAST_WORDS else 0
                 least_words = _LEAST_WORDS.get(heading)
             while pending_levels and pending_levels[-1] >= level:

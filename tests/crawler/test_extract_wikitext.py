@@ -140,7 +140,7 @@ CITATIONS = [
 
 
 @pytest.mark.parametrize(
-    "heading", ["Literature", "Литература", "Quellen", "Bibliography", "Notes"]
+    "heading", ["Literature", "Литература", "Quellen", "Bibliography", "Notes", "Referinţe"]
 )
 def test_such_a_section_is_left_out_only_where_it_holds_no_prose(heading):
     lists = "\n".join(CITATIONS)
@@ -155,6 +155,8 @@ def test_such_a_section_is_left_out_only_where_it_holds_no_prose(heading):
     "heading",
     [
         "See also",
+        "See  also",
+        "See&nbsp;also\u00a0:",
         "Weblinks",
         "Див. також",
         "Εξωτερικοί σύνδεσμοι",
@@ -165,6 +167,9 @@ def test_such_a_section_is_left_out_only_where_it_holds_no_prose(heading):
         "Související články",
         "같이 보기",
         "انظر أيضًا",
+        "انظر أيضاً",
+        "Vezi și",
+        "Vezi şi",
         "קישורים חיצוניים",
     ],
 )
