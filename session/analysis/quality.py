@@ -37,13 +37,13 @@ def metrics_of(reader: SessionReader) -> tuple[Metric, ...]:
 
 
 def coherences(reader: SessionReader, model: str) -> list[float | None]:
-    """NPMI of each topic's leading words over the articles that `counted_together` gives, or None
+    """NPMI of each topic's leading words over the articles that `_counted_together` gives, or None
     if there are none; the metric that the trainer measures is the mean over the topics in use.
 
     As of the newest snapshot; empty before the first.
     """
     newest = reader.newest_words(model)
-    return [] if newest is None else _coherences(newest, slice(None), counted_together(reader))
+    return [] if newest is None else _coherences(newest, slice(None), _counted_together(reader))
 
 
 def coherence(reader: SessionReader, model: str, topic: int) -> float | None:
@@ -98,7 +98,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return fmean(known) if known else None
 
 
-def counted_together(reader: SessionReader) -> Block:
+def _counted_together(reader: SessionReader) -> Block:
     """The articles in which coherence is counted: the reference articles, or the held-out ones in a
     session of an earlier version that has not gone on yet."""
     reference = reader.reference()

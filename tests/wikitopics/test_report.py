@@ -190,6 +190,17 @@ def test_it_has_the_map_of_articles_whose_script_its_policy_allows(trained):
         assert len([anchor for anchor in anchors if anchor.endswith(part)]) == 1
 
 
+def test_coherence_is_told_however_few_articles_it_is_counted_in(trained, monkeypatch):
+    reference = SessionReader.reference
+    monkeypatch.setattr(SessionReader, "reference", lambda reader: reference(reader)[:40])
+    with SessionReader(trained) as reader:
+        found = contents(reader)
+    (model,) = found["models"]
+    text = page(found)
+    for topic in model.topics:
+        assert f"<dt>coherence (NPMI)</dt><dd>{formatted(topic.coherence)}</dd>" in text
+
+
 def test_without_a_map_of_articles_the_report_has_none(found):
     (model,) = found["models"]
     text = page(found | {"models": [replace(model, articles=None)]})

@@ -29,7 +29,6 @@ from wikitopics.session.analysis.painted import PaintedText, Painter
 from wikitopics.session.analysis.quality import (
     coherence_remark,
     coherences,
-    counted_together,
     distinct_words,
     mean_found,
     metrics_of,
@@ -239,7 +238,6 @@ def contents(
             "tokens": settings[TOKENS],
             "n_words": len(reader.vocabulary()),
             "models": models,
-            "counted": len(counted_together(reader)),
             "coherence_remark": coherence_remark(reader),
             "replicas": status.replicas,
             "models_left_out": len(places) - len(shown),

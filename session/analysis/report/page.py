@@ -54,9 +54,6 @@ DETAILS = (
 topics."""
 MOST_SHOWN = 30
 """The number of a model's topics that are listed at first; the others are folded."""
-FEW = 50
-"""Counted in fewer articles, words that never meet in them say nothing about a topic's
-coherence."""
 MOST_EVENTS = 200
 """The number of a model's events that are listed; older ones are only counted."""
 
@@ -104,7 +101,6 @@ def page(contents: dict[str, Any]) -> str:
             for metric, curves in contents["metrics"]
         ],
         "line": topic_map.LINE,
-        "few": FEW,
         "most_events": MOST_EVENTS,
         "most_shown": MOST_SHOWN,
     }
