@@ -259,7 +259,10 @@ def test_the_default_session_is_not_gone_on_with_by_accident(cli, home, tmp_path
     cli.ok("train", *first)
     before = status(home / "default.db").documents
     holds = f"session default holds {before} documents (a.jsonl)"
-    one_line(cli("train", *second), 2, holds, "`--session NAME`", "`--session default`")
+    on_end = f'echo "$WIKITOPICS_EXIT_CODE|$WIKITOPICS_REASON" > "{tmp_path}/end"'
+    refused = cli("train", *second, "--on-end", on_end)
+    one_line(refused, 2, holds, "`--session NAME`", "`--session default`")
+    assert (tmp_path / "end").read_text().startswith(f"2|{holds}")
     for other in (("--source", "api"), ("--topics", 7), ("--seed", 5)):
         one_line(
             cli("train", *other),

@@ -61,9 +61,7 @@ def train(session: str, as_json: bool, log: str | None, **settings: Any) -> int:
         return 0
     from wikitopics.session.request import TrainRequest
 
-    request = TrainRequest(**settings)
-    check_meant(session_path(session), request)
-    return run_trainer(session, request, as_json, log)
+    return run_trainer(session, TrainRequest(**settings), as_json, log)
 
 
 def _check_nothing_is_left(ctx: click.Context) -> None:
@@ -131,6 +129,7 @@ def run_trainer(
         with at_end(request.get(ON_END), path, tell, request.get(NOTIFY)) as end:
             progress = JsonLines(tell) if as_json else ProgressLines(tell)
             end.tell = progress.end
+            check_meant(path, request)
             try:
                 end.reason = start(path, request, progress, tell)
             except Unconfirmed as cost:
