@@ -317,16 +317,21 @@ def _moments(dates: pd.Series) -> pd.Series:
         january = np.ones(len(known), np.int64)
         years = pd.PeriodIndex.from_fields(year=known.astype("int64"), month=january, freq="Y")
         return pd.Series(years, index=known.index).reindex(dates.index)
+    advice = (
+        "convert them to dates first, such as with pd.to_datetime(dates, format=…, errors='coerce')"
+    )
     try:
-        moments = pd.to_datetime(dates)
-        return moments.dt.tz_localize(None)
+        with warnings.catch_warnings(record=True) as told_by_pandas:
+            warnings.simplefilter("always", UserWarning)
+            moments = pd.to_datetime(dates).dt.tz_localize(None)
     except (AttributeError, TypeError, ValueError, OverflowError) as error:
         line = " ".join(str(error).split())
         reason, _, _ = line.partition(". You might want to try")
-        raise ValueError(
-            f"dates: {reason:.200}; convert them to dates first, such as with "
-            "pd.to_datetime(dates, format=…, errors='coerce')"
-        ) from None
+        raise ValueError(f"dates: {reason:.200}; {advice}") from None
+    for told in told_by_pandas:
+        reason, _, _ = str(told.message).partition(". ")
+        warnings.warn(f"dates: {reason:.200}; {advice}", stacklevel=_CALL - 1)
+    return moments
 
 
 def periods_of(dates: pd.Series) -> pd.Series:

@@ -378,6 +378,19 @@ def test_dates_that_do_not_fit_are_refused(notes, dates, freq, error, message):
         notes.over_time(dates, freq)
 
 
+def test_only_one_message_tells_that_dates_cannot_be_guessed(notes):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match=r"battery.*; convert them to dates first"):
+            notes.over_time(["battery"] * len(TEXTS))
+    each_by_itself = (
+        r"dates: Could not infer format, .* individually.*; convert them to dates first"
+    )
+    with pytest.warns(UserWarning, match=each_by_itself) as told:
+        notes.over_time([f"{1 + number % 9}/4/24" for number in range(len(TEXTS))])
+    assert [warning.filename for warning in told] == [__file__]
+
+
 def test_a_level_that_there_is_not_is_refused(notes, labels):
     with pytest.raises(ValueError, match="level must be 'areas' or 'topics', not 'words'"):
         notes.by(labels, level="words")
