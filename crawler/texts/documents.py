@@ -57,6 +57,7 @@ class TextFiles(PageFiles):
         otherwise
     by_id: whether documents have ids
     once: whether a document that repeats an id is skipped
+    beside_tables: whether tables are read beside ``paths``, for which ``column`` holds as well
 
     Raises BadSource for paths from which no documents can be read, and later for files that change.
     """
@@ -75,6 +76,7 @@ class TextFiles(PageFiles):
         header: bool = True,
         by_id: bool = True,
         once: bool = True,
+        beside_tables: bool = False,
     ) -> None:
         check_paths(paths)
         names = [printable(os.path.basename(os.path.normpath(path))) for path in paths]
@@ -89,7 +91,7 @@ class TextFiles(PageFiles):
             text_key = column
         # With tables, the named column may be theirs alone: a JSON line without it has its text
         # under "text".
-        has_tables = any(ending(path) in TABLES for path in paths)
+        has_tables = beside_tables or any(ending(path) in TABLES for path in paths)
         other_text_key = "text" if has_tables else None
         self._names = records.Names(text_key, other_text_key, title, id, reads_ids=by_id)
         self._header = header

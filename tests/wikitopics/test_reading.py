@@ -143,6 +143,12 @@ def test_each_row_of_a_table_is_inferred(cli, trained, tmp_path, corpus, one_lin
     rows = cli.json("infer", lines, "--id-column", "key")
     assert [(row["row"], row["id"]) for row in rows] == [(1, "7"), (2, "")]
 
+    both = cli.json("infer", table, lines, "--text-column", "review")
+    assert [row["file"] for row in both] == [str(table)] * 3 + [str(lines)] * 2
+    outcome = cli("infer", lines, "--text-column", "review")
+    assert outcome.code == 2
+    assert "there is no key 'review'" in outcome.err
+
     bare = tmp_path / "bare.tsv"
     bare.write_text(f"1\t{one}\n2\t{two}\n")
     rows = cli.json("infer", bare, "--no-header", "--text-column", 2, "--id-column", 1)

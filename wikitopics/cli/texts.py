@@ -248,16 +248,17 @@ def infer_rows(
     rows with texts; at the end `SessionError` if no word of any row is known.
     """
     from wikitopics.crawler.errors import BadSource
-    from wikitopics.crawler.texts.files import check_paths
+    from wikitopics.crawler.texts.files import TABLES, check_paths, ending
     from wikitopics.vocab.counting import together
 
     for file in files:
         check_paths([file])
+    has_tables = any(ending(file) in TABLES for file in files)
     are_seen = sys.stdout.isatty()
     inference = _Inference(reader, model, markup)
     any_is_known = False
     for file in files:
-        rows = _Rows(file, columns, markup)
+        rows = _Rows(file, columns, markup, beside_tables=has_tables)
         n_inferred = 0
         with ProgressLine() as progress:
             advance = unseen if are_seen else progress
@@ -282,7 +283,15 @@ def infer_rows(
 class _Rows:
     """The rows of a file or of a folder of Parquet files."""
 
-    def __init__(self, file: str, columns: RowColumns, markup: "Markup | None") -> None:
+    def __init__(
+        self,
+        file: str,
+        columns: RowColumns,
+        markup: "Markup | None",
+        *,
+        beside_tables: bool,
+    ) -> None:
+        """``beside_tables``: as for `TextFiles`."""
         from wikitopics.crawler.texts.documents import TextFiles
         from wikitopics.crawler.texts.files import is_parquet
         from wikitopics.crawler.texts.parquet import local_rows
@@ -307,6 +316,7 @@ class _Rows:
             id=columns.id,
             header=columns.header,
             once=False,
+            beside_tables=beside_tables,
         )
         self.pages = self._counted(texts.first_reading(say))
 
