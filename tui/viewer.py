@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import platformdirs
+from textual.binding import Binding
 from textual.drivers.web_driver import WebDriver
 
 from wikitopics.tui.app import Wikitopics, names
+from wikitopics.tui.main_screen import NUMBERED
 from wikitopics.tui.terminal import open_app, preferences, write_action
 
 _CACHE = platformdirs.user_cache_dir("wikitopics")
@@ -62,6 +64,11 @@ class Viewer(Wikitopics):
 
     DRIVER = PipeDriver
     READ_ONLY = True
+    # What the page's buttons type: no text, as digits are, which go into a dialog or a search.
+    BINDINGS = [  # noqa: RUF012 - Textual's own convention
+        Binding(f"f{number}", f"view({kind.TITLE!r})", show=False)
+        for number, kind in enumerate(NUMBERED, start=1)
+    ]
 
     @write_action
     def action_suspend_process(self) -> None:

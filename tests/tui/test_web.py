@@ -17,6 +17,7 @@ import aiohttp
 import pytest
 from textual.app import SystemCommand
 from textual.color import Color
+from textual.widgets import Input
 
 from tests import waiting
 from tests.browsers import too_small
@@ -28,6 +29,8 @@ from wikitopics.tui.main_screen import NUMBERED
 from wikitopics.tui.views.view import View
 
 ENDS = {"q", "ctrl+c", "ctrl+q"}
+BUTTONS = [f"f{number}" for number in range(1, len(NUMBERED) + 1)]
+"""What the page's buttons type."""
 WRITES = (
     "delete",
     "export",
@@ -84,7 +87,7 @@ async def test_no_key_and_no_command_changes_anything(live, told, tmp_path, monk
             bound = {
                 key for _, bindings in app.screen._binding_chain for key in bindings.key_to_bindings
             }
-            for key in sorted(bound - ENDS - {*"1234567"}):
+            for key in sorted(bound - ENDS - {*"1234567", *BUTTONS}):
                 await pilot.press(key)
                 await back()
         del commands[next(title for title in commands if title.startswith("Close this screen"))]
@@ -98,6 +101,21 @@ async def test_no_key_and_no_command_changes_anything(live, told, tmp_path, monk
             assert getattr(node, f"action_{action}", lambda: None)() is None
         await pilot.press("q")
     assert (attempts, told, contents(live.parent), [*tmp_path.iterdir()]) == ([], [], before, [])
+
+
+async def test_a_button_opens_its_view_but_types_nothing_into_a_dialog(live):
+    app = viewer.Viewer(live)
+    async with app.run_test(size=(60, 40)) as pilot:
+        await seeing.until(pilot, "film, actor")
+        for button, kind in zip(BUTTONS, NUMBERED, strict=True):
+            await pilot.press("slash", button)
+            await seeing.until_true(lambda kind=kind: app.main.current == kind.TITLE)
+        await pilot.press("ctrl+p")
+        palette = app.screen
+        await pilot.press(BUTTONS[1])
+        assert palette is app.screen is not app.main
+        assert palette.query_one(Input).value == ""
+        assert app.main.current == NUMBERED[-1].TITLE
 
 
 def test_what_is_wrong_is_told_before_anything_is_served(cli, trained, one_line, monkeypatch):
