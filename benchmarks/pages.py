@@ -5,8 +5,8 @@ marks.
 
 A mark names experiment, point and figure, and after further dots parts of a figure (those of a list
 by number, from 0). `/1e3` divides the figure. What follows the colon is the format of the number
-before the mark, as in Python. The keys of the list are alike. A table that an experiment writes
-stands between `<!--table EXPERIMENT.NAME-->` and `<!--/table-->`.
+before the mark, as in Python. The keys of the list are alike, or `A - B` or `A / B` of two. A table
+that an experiment writes stands between `<!--table EXPERIMENT.NAME-->` and `<!--/table-->`.
 """
 
 import importlib.util
@@ -131,6 +131,32 @@ SENTENCES: Mapping[str, Sequence[tuple[str, ...]]] = {
     ),
     "docs/results.md": (
         (
+            "online LDA ends {} nats behind",
+            "paper_h10.batch_subset.log_likelihood - paper_h10.online_subset.log_likelihood:.1f",
+        ),
+        (
+            "SCVB0 reaches a better score,** by {} nats",
+            "paper_f13.scvb0.log_likelihood - paper_f13.svb_5.log_likelihood:.2f",
+        ),
+        (
+            "the HDP is ahead of every LDA,** by {} instead of 0.34",
+            "paper_svi13.our_hdp.log_likelihood - paper_svi13.our_lda_300.log_likelihood:.2f",
+        ),
+        (
+            "from 500 to 1,000, S still gains {}.",
+            "paper_svi13.size_lda_1000.log_likelihood - "
+            "paper_svi13.size_lda_500.log_likelihood:.2f",
+        ),
+        ("it ends with {} topics, behind most LDAs", "paper_w11.short_hdp.topics_in_use:.0f"),
+        (
+            "the HDP is ahead of LDA by {} nats on short articles and {} on long ones, in 1/{} and "
+            "1/{} of the time of the algorithm as printed.",
+            "paper_w11.short_our_hdp.log_likelihood - paper_w11.short_our_lda.log_likelihood:.2f",
+            "paper_w11.long_our_hdp.log_likelihood - paper_w11.long_our_lda.log_likelihood:.2f",
+            "paper_w11.short_hdp.seconds / paper_w11.short_our_hdp.seconds:.0f",
+            "paper_w11.long_hdp.seconds / paper_w11.long_our_hdp.seconds:.0f",
+        ),
+        (
             "scores {} after 20,000 short articles, and its {} topics repeat each other's leading "
             "words ({}",
             "peers.short_gensim_hdp.log_likelihood:.2f",
@@ -177,8 +203,19 @@ TABLE = re.compile(r"(<!--table (\w+)\.(\w+)-->\n).*?(<!--/table-->)", re.DOTALL
 
 
 def measured(figure: str) -> str:
-    """The figure of a mark, in its format. Raises KeyError."""
+    """The figure of a mark or of the list, in its format. Raises KeyError."""
     key, _, form = figure.partition(":")
+    if " - " in key:
+        first, second = map(_found, key.split(" - "))
+        return format(first - second, form)
+    if " / " in key:
+        first, second = map(_found, key.split(" / "))
+        return format(first / second, form)
+    return format(_found(key), form)
+
+
+def _found(key: str) -> float:
+    """The figure with this key. Raises KeyError."""
     path, _, unit = key.partition("/")
     experiment, point, *names = path.split(".")
     found: Any = figures(experiment)[point]
@@ -190,9 +227,8 @@ def measured(figure: str) -> str:
         found = found[name]
     if not isinstance(found, int | float):
         raise KeyError(key)
-    if unit:
-        found /= float(unit)
-    return format(found, form)
+    value: float = found / float(unit) if unit else found
+    return value
 
 
 def filled(page: str, name: str = "") -> str:

@@ -82,8 +82,11 @@ def test_a_page_is_filled_where_it_says_what_is_listed(results, monkeypatch) -> 
     assert (
         pages.filled("It takes 2 ms\nfor 3 bytes.", "a.md") == "It takes 14.3 ms\nfor 12,345 bytes."
     )
+    keys = ("screen.draw.by_size.bytes - screen.draw.ms:,.1f", "screen.draw.ms / screen.draw.ms:g")
+    monkeypatch.setattr(pages, "SENTENCES", {"a.md": (("{} more, {} times", *keys),)})
+    assert pages.filled("1 more, 2 times", "a.md") == "12,330.7 more, 1 times"
     assert pages.filled("It takes long.", "b.md") == "It takes long."
-    with pytest.raises(ValueError, match=r"a.md does not say: takes"):
+    with pytest.raises(ValueError, match=r"a.md does not say: \{\} more"):
         pages.filled("It takes long.", "a.md")
 
 
