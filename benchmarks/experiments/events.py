@@ -155,7 +155,10 @@ def _in_words(runs: Sequence[Mapping[str, int]]) -> str:
     def middle(name: str) -> int:
         return int(median([run.get(name, 0) for run in runs]))
 
-    changes = [f"{middle(change)} {change}" for change in CHANGES if middle(change) > 0]
+    changes = []
+    for change in CHANGES:
+        if middle(change) > 0:
+            changes.append(f"{middle(change)} {change.replace('_', ' ')}")
     return f"{middle('all')} ({middle('late')}): {', '.join(changes)}"
 
 
