@@ -23,6 +23,14 @@ WORDS = [
 MODEL = ("--topics", "3", "--batch-size", "16")
 
 
+def over_few_words(folder):
+    """Options of such a model over the words of these documents alone: to train one over the 8,000
+    words of the program's own vocabulary takes several times as long."""
+    path = folder / "few-words.txt"
+    path.write_text("\n".join(WORDS))
+    return (*MODEL, "--vocab", str(path))
+
+
 def text(number):
     """A document of the words of one of three subjects."""
     pick = random.Random(number)

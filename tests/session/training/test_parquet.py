@@ -13,7 +13,13 @@ from tests.crawler.dumps import german
 from tests.crawler.parquet import in_small_steps, write  # noqa: F401
 from tests.session.memory import in_order
 from tests.session.rows import kept_snippets
-from tests.session.training.own_texts import MODEL, end_after_a_commit, stream_of, text
+from tests.session.training.own_texts import (
+    MODEL,
+    end_after_a_commit,
+    over_few_words,
+    stream_of,
+    text,
+)
 from wikitopics.cli.output import ProgressLine
 from wikitopics.crawler.texts.parquet_source import ParquetTexts
 from wikitopics.session.storage.reader import SessionReader
@@ -285,7 +291,7 @@ def test_kills_and_stops_leave_the_same_stream(
     cli, counted_here, spawn_resting, home, tmp_path, states, group
 ):
     path = write(tmp_path / "many.parquet", made(range(2500)), group)
-    options = ("--texts", path, *MODEL, "--articles", "2000")
+    options = ("--texts", path, *over_few_words(tmp_path), "--articles", "2000")
     cli.ok("train", "--session", "whole", *options)
     for end, rests in ((signal.SIGTERM, 1000), (signal.SIGKILL, 1800)):
         with spawn_resting(rests, "train", "--session", "killed", *options) as trainer:

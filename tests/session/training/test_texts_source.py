@@ -13,6 +13,7 @@ from tests.session.training.own_texts import (
     MODEL,
     WORDS,
     end_after_a_commit,
+    over_few_words,
     stream_of,
     text,
     write,
@@ -84,7 +85,8 @@ def many_lines(folder):
 def test_kills_and_stops_leave_the_same_stream(
     cli, counted_here, spawn_resting, home, tmp_path, many
 ):
-    options = ("--source", "texts", "--texts", *many(tmp_path), *MODEL, "--articles", "1650")
+    model = over_few_words(tmp_path)
+    options = ("--source", "texts", "--texts", *many(tmp_path), *model, "--articles", "1650")
     assert cli("train", "--session", "whole", *options).code == 0
     for end, rests in ((signal.SIGTERM, 800), (signal.SIGKILL, 1500)):
         with spawn_resting(rests, "train", "--session", "killed", *options) as trainer:
@@ -462,7 +464,7 @@ def test_kills_while_documents_are_added_leave_the_same_stream(
     path = write(tmp_path / "a.jsonl", 1, 400)
     more = write(tmp_path / "b.jsonl", 300, 2000)
     first = ("--source", "texts", "--texts", path, "--passes", 2)
-    cli.ok("train", "--session", "whole", *first, *MODEL)
+    cli.ok("train", "--session", "whole", *first, *over_few_words(tmp_path))
     shutil.copy(home / "whole.db", home / "killed.db")
     cli.ok("train", "--session", "whole", "--texts", more)
     for rests, words in ((1100, ("--texts", more)), (1900, ())):

@@ -11,6 +11,7 @@ import time
 import pytest
 
 from tests.session.memory import blocks_of
+from tests.session.training.own_texts import over_few_words, write
 from tests.waiting import gone, until
 from wikitopics.processes import start_python
 from wikitopics.session.errors import SessionError
@@ -123,7 +124,7 @@ def test_a_worker_ends_though_its_parent_died_while_it_sent_a_job():
 
 
 @pytest.mark.long
-def test_a_full_dev_shm_is_nothing_to_the_trainer():
+def test_a_full_dev_shm_is_nothing_to_the_trainer(tmp_path):
     """Where semaphores cannot be made, a pool of multiprocessing fails with "No space left on
     device"."""
     script = (
@@ -132,10 +133,11 @@ def test_a_full_dev_shm_is_nothing_to_the_trainer():
         "_multiprocessing.SemLock = full\n"
         "from wikitopics.cli import run; sys.exit(run(sys.argv[1:]))"
     )
-    command = [sys.executable, "-c", script, "demo", "--headless", "--articles", "300"]
+    texts = ("--texts", str(write(tmp_path / "a.jsonl", 0, 100)), *over_few_words(tmp_path))
+    command = [sys.executable, "-c", script, "train", *texts, "--passes", "1"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "300 articles" in done.stderr
+    assert "everything is saved" in done.stderr
 
 
 async def test_workers_that_cannot_start_are_one_clear_error(memory, capfd):
