@@ -45,6 +45,7 @@ LOADED = {
     "version": (VERSION, "numpy scipy numba textual aiohttp sqlite_utils msgspec"),
     "help": (HELP, "msgspec numpy scipy numba textual textual_serve aiohttp yarl sqlite3 bs4 lxml"),
     "train": (TRAIN, "textual wikitopics.tui rich pandas aiohttp"),
+    "train in Python": ("import wikitopics; wikitopics.train", "numba scipy textual pandas"),
     "files": (FILES, "aiohttp yarl"),
     "reader": ("import wikitopics.session.storage.reader", "sqlite_utils"),
     "workers": (WORKERS, "numpy aiohttp bs4 lxml mwparserfromhell"),

@@ -4,8 +4,12 @@ passes, replicas and the sizes of minibatches (decisions 0050 and 0051)."""
 from collections.abc import Sequence
 
 from wikitopics.model.schedules import REREAD_DOCUMENTS
-from wikitopics.session.settings import ModelSpec, load_kind
+from wikitopics.session import sources
+from wikitopics.session.options import DOCUMENTS, PASSES
+from wikitopics.session.settings import ModelSpec, Settings, load_kind
 
+LEAST = 2
+"""The fewest documents to train on: the topics of a single one are nothing but its words."""
 MOST_PASSES = 10
 """Further passes improve the models of a small collection very little."""
 MOST_PASSES_OF_FEW = 5
@@ -76,3 +80,36 @@ def default_batch_sizes(
     if any(max(smaller) % size for size in smaller):
         return sizes
     return tuple(smaller)
+
+
+def chosen_by_size(before: Settings, after: Settings) -> str:
+    """What the size of a new session's source has determined; "" if nothing.
+
+    ``before``: its settings as requested, ``after``: as they are stored.
+    """
+    chosen: list[str] = []
+    flags: list[str] = []
+    if before.models != after.models:
+        # The models for which no number of topics was requested.
+        specs = [
+            spec
+            for requested, spec in zip(before.models, after.models, strict=True)
+            if requested.usual_topics
+        ]
+        numbers = [f"{spec.topics:,} topics" for spec in specs]
+        if len(specs) > 1:
+            numbers = [f"{spec.topics:,} topics for {spec.name}" for spec in specs]
+        # There are about as many topics as the square root; for an HDP, three times as many. Below
+        # sqrt(2) times the root, a number is of the first sort, however it was rounded.
+        are_roots = all(spec.topics**2 < 2 * after[DOCUMENTS] for spec in specs)
+        relation = "about" if are_roots else "from"
+        rule = f"{relation} the square root of its {sources.noun(after.source)}"
+        chosen.append(f"{' and '.join(numbers)} ({rule})")
+        flags.append("--topics")
+    if before[PASSES] != after[PASSES]:
+        chosen.append(f"{after[PASSES]} passes")
+        flags.append(PASSES.flag)
+    if not chosen:
+        return ""
+    verb = "change" if len(flags) > 1 else "changes"
+    return f"Small collection: {', '.join(chosen)}; {' and '.join(flags)} {verb} that"

@@ -51,8 +51,6 @@ from wikitopics.vocab import Vocabulary
 from wikitopics.vocab.building import Built
 from wikitopics.vocab.rules import Rule
 
-LEAST = 2
-"""The fewest documents to train on: the topics of a single one are nothing but its words."""
 DEFAULT_DOCUMENTS = 7_000_000
 """D if the source's size cannot be known: about the number of articles in English Wikipedia."""
 

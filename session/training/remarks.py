@@ -8,12 +8,12 @@ from wikitopics.crawler.source import PageKind, SourceKind
 from wikitopics.crawler.texts.kinds import BEFORE
 from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage
-from wikitopics.session.options import DOCUMENTS, HELD_OUT, PASSES, REPLICAS, VOCAB
+from wikitopics.session.options import HELD_OUT, PASSES, REPLICAS, VOCAB
 from wikitopics.session.seeds import stored_seeds, unknown_words
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.writer import SessionWriter
-from wikitopics.session.training.defaults import why_no_replicas
-from wikitopics.session.training.new_session import LEAST, other_language
+from wikitopics.session.training.defaults import LEAST, chosen_by_size, why_no_replicas
+from wikitopics.session.training.new_session import other_language
 from wikitopics.session.training.opening import Opened
 from wikitopics.session.training.plan import Plan, asked_language
 from wikitopics.session.training.stream import Stream
@@ -51,39 +51,6 @@ def too_few(
     else:
         hint = ""
     return BadUsage(f"{message}. {hint}" if hint else message)
-
-
-def chosen_by_size(before: Settings, after: Settings) -> str:
-    """What the size of a new session's source has determined; "" if nothing.
-
-    ``before``: its settings as requested, ``after``: as they are stored.
-    """
-    chosen: list[str] = []
-    flags: list[str] = []
-    if before.models != after.models:
-        # The models for which no number of topics was requested.
-        specs = [
-            spec
-            for requested, spec in zip(before.models, after.models, strict=True)
-            if requested.usual_topics
-        ]
-        numbers = [f"{spec.topics:,} topics" for spec in specs]
-        if len(specs) > 1:
-            numbers = [f"{spec.topics:,} topics for {spec.name}" for spec in specs]
-        # There are about as many topics as the square root; for an HDP, three times as many. Below
-        # sqrt(2) times the root, a number is of the first sort, however it was rounded.
-        are_roots = all(spec.topics**2 < 2 * after[DOCUMENTS] for spec in specs)
-        relation = "about" if are_roots else "from"
-        rule = f"{relation} the square root of its {sources.noun(after.source)}"
-        chosen.append(f"{' and '.join(numbers)} ({rule})")
-        flags.append("--topics")
-    if before[PASSES] != after[PASSES]:
-        chosen.append(f"{after[PASSES]} passes")
-        flags.append(PASSES.flag)
-    if not chosen:
-        return ""
-    verb = "change" if len(flags) > 1 else "changes"
-    return f"Small collection: {', '.join(chosen)}; {' and '.join(flags)} {verb} that"
 
 
 def remarks(plan: Plan, store: SessionWriter, stream: Consumer, source: Opened) -> Iterator[str]:

@@ -24,9 +24,9 @@ from wikitopics.session.storage.reader import check_alone
 from wikitopics.session.storage.upgrading import upgrade
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.system import TrainerLock
+from wikitopics.session.training.defaults import LEAST
 from wikitopics.session.training.monitor import Monitor, Reporter
 from wikitopics.session.training.new_session import (
-    LEAST,
     complete,
     create,
     end_building,

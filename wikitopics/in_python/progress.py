@@ -15,7 +15,7 @@ from wikitopics.session.paths import session_name
 from wikitopics.session.records import Status
 from wikitopics.session.settings import Settings
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.training.remarks import chosen_by_size
+from wikitopics.session.training.defaults import chosen_by_size
 from wikitopics.stored.progress_bars import tqdm_if_seen
 
 BAR = "{l_bar}{bar}| [{elapsed}{postfix}]"

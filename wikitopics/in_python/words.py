@@ -15,8 +15,8 @@ from wikitopics.crawler.source import default_held_out
 from wikitopics.in_python.parameters import in_python
 from wikitopics.session.request import load_vocabulary
 from wikitopics.session.seeds import ids_of, parsed, unknown_words
+from wikitopics.session.training.defaults import LEAST
 from wikitopics.session.training.first_texts import FIRST_TEXTS, short_texts
-from wikitopics.session.training.new_session import LEAST
 from wikitopics.stored.arguments import cell, whole, wrong_type
 from wikitopics.stored.given import Kind
 from wikitopics.vocab import Vocabulary
