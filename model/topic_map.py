@@ -397,7 +397,7 @@ def climb(
     squares = np.empty((U, k + 1))
     distances = np.empty(U)
     gains = np.empty(U)
-    now = 0
+    now = int(np.int64(0))  # not a literal: see `part`
     for j in range(U):
         list_squares(j, at[j, 0], at[j, 1], at, distances)
         list_smallest(distances, nearest[j], squares[j])
