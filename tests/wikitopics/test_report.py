@@ -444,6 +444,16 @@ def many(found):
     return found | {"models": [with_topics(model, grouped(100), [40 * "long name "])]}
 
 
+@pytest.fixture
+def page_of_many(many, made_once):
+    """Its page."""
+
+    def write(folder):
+        (folder / "page.html").write_text(page(many), encoding="utf-8")
+
+    return (made_once("page-of-many", write) / "page.html").read_text(encoding="utf-8")
+
+
 DRAWN = """
 const map = [...document.querySelectorAll('.map svg')].filter(one => one.getBoundingClientRect().width);
 return map.map(one => [...one.querySelectorAll('a, .names g')].map(mark => {
@@ -454,8 +464,8 @@ return map.map(one => [...one.querySelectorAll('a, .names g')].map(mark => {
 
 
 @pytest.mark.parametrize("width", [1400, 420])
-def test_nothing_on_the_map_overlaps(browser, tmp_path, many, width):
-    shown(browser, tmp_path, page(many), width)
+def test_nothing_on_the_map_overlaps(browser, tmp_path, page_of_many, width):
+    shown(browser, tmp_path, page_of_many, width)
     (boxes,) = run(browser, DRAWN)
     left, top, right, bottom = np.array(boxes).T
     across = np.minimum(right[:, None], right) - np.maximum(left[:, None], left)
@@ -475,10 +485,10 @@ def test_nothing_on_the_map_overlaps(browser, tmp_path, many, width):
 def test_names_on_the_map_are_legible_and_its_colours_differ_for_everybody(
     browser,
     tmp_path,
-    many,
+    page_of_many,
     scheme,
 ):
-    shown(browser, tmp_path, page(many), 1400, scheme)
+    shown(browser, tmp_path, page_of_many, 1400, scheme)
     if scheme == "print":
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     fills = run(
@@ -499,9 +509,9 @@ def test_names_on_the_map_are_legible_and_its_colours_differ_for_everybody(
 
 
 def test_a_topic_on_the_map_lights_up_with_its_neighbours_and_tells_its_words(
-    browser, tmp_path, many
+    browser, tmp_path, many, page_of_many
 ):
-    shown(browser, tmp_path, page(many), 1400)
+    shown(browser, tmp_path, page_of_many, 1400)
     topic = many["models"][0].topics[7]
     lit = (
         "return [...document.querySelectorAll('.wide .lit .near')].map(one => "
@@ -526,8 +536,8 @@ def test_a_topic_on_the_map_lights_up_with_its_neighbours_and_tells_its_words(
         run(browser, "document.querySelector('.wide svg').dispatchEvent(new Event('pointerleave'))")
 
 
-def test_by_keyboard_the_map_is_one_stop_and_arrows_travel_on_it(browser, tmp_path, many):
-    shown(browser, tmp_path, page(many), 1400)
+def test_by_keyboard_the_map_is_one_stop_and_arrows_travel_on_it(browser, tmp_path, page_of_many):
+    shown(browser, tmp_path, page_of_many, 1400)
     assert run(browser, "return document.querySelectorAll('.wide a[tabindex=\"0\"]').length") == 1
     where = (
         "const one = document.activeElement, box = one.getBoundingClientRect();"
@@ -615,8 +625,10 @@ def test_the_map_of_articles_is_drawn_within_the_page(browser, tmp_path, found):
 
 
 @pytest.mark.parametrize("width", [1400, 360])
-def test_a_link_leads_to_its_heading_at_the_first_click(browser, tmp_path, many, width):
-    shown(browser, tmp_path, page(many), width)
+def test_a_link_leads_to_its_heading_at_the_first_click(
+    browser, tmp_path, many, page_of_many, width
+):
+    shown(browser, tmp_path, page_of_many, width)
     (model,) = many["models"]
     where = (
         "const one = document.getElementById(arguments[0]), part = one.closest('details.topic') ?? "
@@ -661,8 +673,8 @@ def test_a_link_chosen_again_shows_its_topic_that_a_search_has_hidden(browser, t
     assert not run(browser, hidden, anchor)
 
 
-def test_what_is_found_stands_out_under_a_pointer_on_the_map(browser, tmp_path, many):
-    shown(browser, tmp_path, page(many), 1400)
+def test_what_is_found_stands_out_under_a_pointer_on_the_map(browser, tmp_path, many, page_of_many):
+    shown(browser, tmp_path, page_of_many, 1400)
     first, *others = many["models"][0].topics
     far = next(topic for topic in others if topic.row.topic not in first.near)
     link = run(
@@ -685,9 +697,9 @@ def test_what_is_found_stands_out_under_a_pointer_on_the_map(browser, tmp_path, 
 
 
 @pytest.mark.parametrize(("width", "height"), [(718, 1047), (740, 980), (1047, 718)])
-def test_the_map_is_on_the_first_sheet_of_paper(browser, tmp_path, many, width, height):
+def test_the_map_is_on_the_first_sheet_of_paper(browser, tmp_path, page_of_many, width, height):
     """Where the paper ends is where the window ends: A4, letter, and A4 turned."""
-    shown(browser, tmp_path, page(many))
+    shown(browser, tmp_path, page_of_many)
     size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
