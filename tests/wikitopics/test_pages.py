@@ -6,6 +6,7 @@ import io
 import json
 import re
 import shlex
+import shutil
 from dataclasses import fields
 from functools import cache
 from importlib import import_module
@@ -204,10 +205,16 @@ def run_through(page):
 
 
 @pytest.fixture
-def in_a_folder(tmp_path, monkeypatch, trainers_run_here):
+def in_a_folder(tmp_path, monkeypatch, trainers_run_here, made_once, home):
     """Where the text is run: beside a demo's session, tables called reviews.csv, reviews.parquet
     and articles.csv, and an essay."""
-    assert run(["demo", "--headless", "--articles", "600"]) == 0
+
+    def run_demo(folder):
+        with monkeypatch.context() as patched:
+            patched.setenv("WIKITOPICS_HOME", str(folder))
+            assert run(["demo", "--headless", "--articles", "600"]) == 0
+
+    shutil.copytree(made_once("demo-of-600", run_demo), home)
     monkeypatch.chdir(tmp_path)
     words = ["battery"] + [a + b + c for a in "bdfgk" for b in "aeiou" for c in "lmnrs"]
     texts = [" ".join(words[row % 20 :: 20] * 4) for row in range(200)]
