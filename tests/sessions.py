@@ -20,10 +20,10 @@ RELEASES = Path(__file__).parent / "session" / "storage" / "releases"
 
 @pytest.fixture
 def short_layouts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Trainers in this process lay out maps of articles in a tenth of the usual steps, which are
+    """Trainers in this process lay out maps of articles in few steps, of which the usual number is
     most of what a small session computes. What the steps do is tested with the model."""
-    monkeypatch.setattr("wikitopics.model.article_map.ROUNDS", 20)
-    monkeypatch.setattr("wikitopics.model.article_map.LATER_ROUNDS", 15)
+    monkeypatch.setattr("wikitopics.model.article_map.ROUNDS", 5)
+    monkeypatch.setattr("wikitopics.model.article_map.LATER_ROUNDS", 4)
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from wikitopics.session.training.stream import Stream
 
 MODELS = {
     "lda": "lda:topics=4,batch_size=64",
-    "scvb0": "scvb0:topics=5,batch_size=32",
-    "hdp": "hdp:topics=8,batch_size=16",
+    "scvb0": "scvb0:topics=5,batch_size=16",
+    "hdp": "hdp:topics=8,batch_size=32",  # a step of which takes longest
 }
 
 
