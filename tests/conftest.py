@@ -4,6 +4,7 @@ The fixtures that tests of several rooms share are in the modules named below, o
 """
 
 import gc
+import itertools
 import os
 import re
 import signal
@@ -89,10 +90,29 @@ def samples_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wikitopics.session.training.new_session.LEAST_SHARED", 1)
 
 
+_numbers = itertools.count()
+
+
 @pytest.fixture(autouse=True)
+def nothing_of_the_users(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each test has a session folder of its own, and no contact."""
+    if "tmp_path" in request.fixturenames:
+        folder = request.getfixturevalue("tmp_path")
+    else:
+        # Most of these tests write nothing: to make a folder for each would take longer than they
+        # do. The program makes it if it is needed.
+        folder = tmp_path_factory.getbasetemp() / f"of-its-own{next(_numbers)}"
+    monkeypatch.setenv("WIKITOPICS_HOME", str(folder / "home"))
+    monkeypatch.delenv("WIKITOPICS_CONTACT", raising=False)
+
+
+@pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The session folder of one test, empty at first."""
     folder = tmp_path / "home"
     monkeypatch.setenv("WIKITOPICS_HOME", str(folder))
-    monkeypatch.delenv("WIKITOPICS_CONTACT", raising=False)
     return folder
