@@ -1,5 +1,6 @@
 """What a new session has if nothing else was asked for, by the number of its documents and topics:
-passes, replicas and the sizes of minibatches (decisions 0050 and 0051)."""
+passes, replicas and the sizes of minibatches (decisions 0050 and 0051); and what is told of
+that."""
 
 from collections.abc import Sequence
 
