@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.tui import canned, seeing
+from wikitopics.session.given_names import rename
 from wikitopics.tui.chart import Chart
 from wikitopics.tui.curves import warning
 from wikitopics.tui.follow import Watch
@@ -67,6 +68,13 @@ async def test_more_is_shown_of_the_session_under_the_cursor(shown, sessions):
         assert "50 topics after" in seen
         await pilot.resize_terminal(80, 24)
         await seeing.until_true(lambda: "beta · Perplexity" not in seeing.text(pilot.app))
+
+
+async def test_a_topic_named_in_another_terminal_is_so_named_there(shown, sessions):
+    async with shown(sessions, size=(160, 50), words="lda 1,3") as (_, pilot):
+        await seeing.press(pilot, "6", "down", shows="beta · Perplexity")
+        rename(sessions.parent / "beta.db", "lda", 0, "Rivers and lakes")
+        await seeing.until(pilot, "Rivers and lakes")
 
 
 async def test_the_cursor_begins_on_this_session_and_stays_on_its_own(shown, sessions):

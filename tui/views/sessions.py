@@ -238,12 +238,11 @@ class Sessions(View):
 
     @on(SessionList.Moved)
     def _show_chosen(self) -> None:
-        """Show more of the session under the cursor, if there is room."""
+        """Show more of the session under the cursor, if there is room. It is read again with each
+        listing: topics can be renamed and hidden without a commit."""
         row = self.query_one(SessionList).current
-        if row is None or not self.has_class("-tall"):
-            return
-        state = row.status if isinstance(row.status, str) else row.status.committed_at
-        self.fill("chosen", (row.path, state), partial(self._fill_chosen, row))
+        if row is not None and self.has_class("-tall"):
+            self.fill("chosen", (row.path, self._listed_at), partial(self._fill_chosen, row))
 
     async def _fill_chosen(self, row: SessionRow) -> None:
         choice = replace(self.choice, metric=METRICS[0].name, model=None)
