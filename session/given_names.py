@@ -44,7 +44,8 @@ def rename(path: Path, model: str, topic: int, name: str) -> str:
 def topics_to_name(path: Path, model: str, *, every: bool, replace: bool) -> list[TopicRow]:
     """The topics that are to get names, the largest first, with as many words as a snapshot has.
 
-    ``every``: also those that are not in use; ``replace``: also those that have given names.
+    ``every``: also those that are not in use, and hidden ones; ``replace``: also those that have
+    given names.
     """
     from wikitopics.model.online import IN_USE
 
@@ -53,7 +54,7 @@ def topics_to_name(path: Path, model: str, *, every: bool, replace: bool) -> lis
         rows = [
             row
             for row in reader.topics(model, SNAPSHOT_WORDS)
-            if row.topic not in named and (every or row.share > IN_USE)
+            if row.topic not in named and (every or (row.share > IN_USE and not row.hidden))
         ]
     return sorted(rows, key=lambda row: -row.share)
 

@@ -111,8 +111,6 @@ def nothing_of_the_users(
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The session folder of one test, empty at first."""
-    folder = tmp_path / "home"
-    monkeypatch.setenv("WIKITOPICS_HOME", str(folder))
-    return folder
+def home(tmp_path: Path) -> Path:
+    """The session folder of one test, which the program makes."""
+    return tmp_path / "home"

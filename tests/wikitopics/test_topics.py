@@ -132,12 +132,23 @@ def test_a_command_names_the_topics_without_a_given_name(cli, trained):
             f" of 4: topic {topic} of lda ({before[topic]}) is now called topic {topic}\n"
             in asked.err
         )
-    assert "every topic in use has a given name" in cli("topics", "name", "--command", "false").err
+    assert "every listed topic has a given name" in cli("topics", "name", "--command", "false").err
     kept = cli.ok("topics", "name", "--replace", "--command", "sleep 2 & true")
     assert "topic 2 of lda (mine) keeps its name" in kept.err
     assert names(cli) == wanted | {2: "mine"}, "no line changes nothing"
     assert cli("topics", "name", "--replace", "--command", NUMBERED).code == 0
     assert names(cli) == wanted
+
+
+def test_a_command_names_hidden_topics_only_if_asked(cli, trained):
+    before = names(cli)
+    cli.ok("topics", "hide", 1, 3)
+    cli.ok("topics", "name", "--command", NUMBERED)
+    assert names(cli) == {topic: f"topic {topic}" for topic in before} | {
+        topic: before[topic] for topic in (1, 3)
+    }
+    cli.ok("topics", "name", "--all", "--command", NUMBERED)
+    assert names(cli) == {topic: f"topic {topic}" for topic in before}
 
 
 def test_a_command_is_told_of_the_topic_and_the_session(cli, trained, tmp_path):

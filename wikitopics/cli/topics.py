@@ -338,7 +338,12 @@ def _hide(chosen: tuple[int, ...], session: str, model: str | None, *, hidden: b
     required=True,
     help="Run with your shell, once for each topic.",
 )
-@click.option("--all", "every", is_flag=True, help="Include topics that are not in use.")
+@click.option(
+    "--all",
+    "every",
+    is_flag=True,
+    help="Include topics that are not in use, and hidden ones.",
+)
 @click.option("--replace", is_flag=True, help="Include topics that already have a given name.")
 @options.of_model
 def name(command: str, every: bool, replace: bool, session: str, model: str | None) -> None:
@@ -368,7 +373,7 @@ def name(command: str, every: bool, replace: bool, session: str, model: str | No
     if not has_topics:
         say(NO_TOPICS)
     elif not rows:
-        noun = "topic" if every else "topic in use"
+        noun = "topic" if every else "listed topic"
         say(f"every {noun} has a given name; --replace renames them")
     place_of = {row.topic: number for number, row in enumerate(rows, 1)}
 

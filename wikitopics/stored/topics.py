@@ -157,9 +157,10 @@ class TopicMethods(SessionFile):
         """Give topics the names that a function returns, such as one that asks a language model,
         and return these names by topic.
 
-        give: is called with each `Topic` in use that has no given name, the largest first, and
-            returns its name, at most 60 characters, or None, or an empty text, to leave it as it is
-        all: whether topics that are not in use are named, too
+        give: is called with each `Topic` in use that has no given name and is not hidden, the
+            largest first, and returns its name, at most 60 characters, or None, or an empty text,
+            to leave it as it is
+        all: whether topics that are not in use, and hidden ones, are named, too
         replace: whether topics that already have given names get new ones
         progress: whether to show a progress bar, if there is a terminal or a notebook, and tqdm is
             installed
