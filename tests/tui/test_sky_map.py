@@ -11,6 +11,7 @@ from textual.geometry import Offset
 
 from tests.tui import canned, seeing
 from wikitopics.session.analysis.answers import Answer
+from wikitopics.session.analysis.article_map import MapFollower
 from wikitopics.session.storage.reader import SessionReader
 from wikitopics.tui.sky_index import Window
 from wikitopics.tui.sky_texts import TITLE
@@ -68,6 +69,27 @@ async def test_articles_are_dots_and_areas_have_their_names(shown, placed):
         newest = app.latest.recent[0].title
         assert newest in sky._strips[-1].text
         assert sky.chosen is None
+
+
+async def test_while_the_map_is_read_it_says_so(shown, placed, monkeypatch):
+    read = MapFollower.read
+    may_begin = threading.Event()
+    may_end = threading.Event()
+
+    def slowly(follower, reader):
+        assert may_begin.wait(30)
+        found = read(follower, reader)
+        follower.is_complete = may_end.is_set()
+        return found
+
+    monkeypatch.setattr(MapFollower, "read", slowly)
+    async with shown(placed, size=(120, 40), words="lda 1,3") as (_, pilot):
+        await seeing.press(pilot, "7", shows="reading the map …")
+        may_begin.set()
+        seen = await seeing.until(pilot, f"Atlas · reading: {ARTICLES} articles so far")
+        assert "reading the map" not in seen
+        may_end.set()
+        await seeing.until(pilot, f"Atlas · {ARTICLES} articles")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (300, 90), (40, 12)])

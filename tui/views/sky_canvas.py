@@ -73,6 +73,11 @@ class SkyCanvas(Drawn):
         raise NotImplementedError
 
     @property
+    def waiting(self) -> Line:
+        """The first line until there is a sky."""
+        raise NotImplementedError
+
+    @property
     def description(self) -> Line:
         """The line below the sky."""
         raise NotImplementedError
@@ -280,7 +285,8 @@ class SkyCanvas(Drawn):
         counts = None if sky is None or min(width, height) < 1 else self._counted(sky)
         if sky is None or counts is None:
             blank = self.strip([], max(width, 0))
-            return [blank] * (height + 1)
+            first = self.strip(self.waiting, max(width, 0))
+            return [first, *[blank] * height]
         now = time.monotonic()
         overlay = Overlay(
             lit=NOWHERE if self._found is None else sky.places[self._found],

@@ -66,6 +66,8 @@ class SkyMap(SkyCanvas, can_focus=True):
     _is_reading = False
     _is_complete = False
     """Whether all articles that have been read were on the map."""
+    _has_been_complete = False
+    """Whether that was so at any time since the session and the model were chosen."""
     card: ArticleRow | None = None
     """The article under the cursor, once it has been read."""
     _view: View | None = None
@@ -114,6 +116,7 @@ class SkyMap(SkyCanvas, can_focus=True):
         """Begin again: the articles are those of another session, or of another model."""
         self.sky = None
         self.lack = ""
+        self._has_been_complete = False
         self.window = Window()
         self.chosen = None
         self.card = None
@@ -198,6 +201,7 @@ class SkyMap(SkyCanvas, can_focus=True):
         self._counts = counts
         was_complete = self._is_complete
         self._is_complete = complete
+        self._has_been_complete |= complete
         is_live = self._session is not None and self._session.as_of is None
         if sky is not None and before is not None and is_live and self._animates:
             now = time.monotonic()
@@ -418,7 +422,9 @@ class SkyMap(SkyCanvas, can_focus=True):
         sky = self.sky
         if session is None or sky is None:
             return "Atlas"
-        articles = session.some(len(sky)).replace(session.counted, session.noun)
+        articles = plural(len(sky), singular(session.noun))
+        if not self._has_been_complete:
+            articles = f"reading: {articles} so far"
         search = self._search
         if search.found_for:
             topics = plural(len(search.topics), "topic")
@@ -436,6 +442,13 @@ class SkyMap(SkyCanvas, can_focus=True):
             if session.status.running:
                 title += " · bright: just read"
         return title
+
+    @property
+    def waiting(self) -> Line:
+        """What is shown until the map has been read."""
+        if self._session is None or self.lack:
+            return []
+        return [(" reading the map …", "muted")]
 
     @property
     def description(self) -> Line:
