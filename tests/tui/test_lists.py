@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from textual.widgets import Input
 from tests.tui import canned, seeing
 from tests.tui.standins import topic
 from wikitopics.session.storage.reader import SessionReader
+from wikitopics.tui.follow import Watch
 from wikitopics.tui.lists import RowList
 from wikitopics.tui.questions import Rename
 from wikitopics.tui.text import nearness, visible
@@ -188,6 +190,25 @@ async def test_a_session_s_name_has_the_room_there_is(shown, live, home):
             assert line.count("ago") == 1
         await pilot.resize_terminal(40, 24)
         await seeing.until(pilot, "a-night-wi…-and-a-dump")
+
+
+async def test_a_topic_is_shown_while_a_search_still_reads(shown, live, monkeypatch):
+    may_answer = threading.Event()
+    answering = Watch.answering
+
+    def slowly(watch, reader, model, committed_at):
+        assert may_answer.wait(60)
+        return answering(watch, reader, model, committed_at)
+
+    monkeypatch.setattr(Watch, "answering", slowly)
+    async with shown(live, size=(160, 50)) as (app, pilot):
+        await seeing.press(pilot, "2", shows="over time, by articles read")
+        await pilot.press("slash", *"galax")
+        await seeing.until_true(lambda: app.main.view.sought == "galax")
+        found = app.main.view.query_one(TopicList).topic
+        await seeing.until(pilot, f"{found.label} over time, by articles read")
+        await seeing.until(pilot, f"Articles most about {found.label}")
+        may_answer.set()
 
 
 async def test_a_search_without_a_hit_and_the_cell_under_the_cursor_are_told(shown, live):

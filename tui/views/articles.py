@@ -64,10 +64,12 @@ LEAST = 16
 """The minimum width of a topic, in cells."""
 
 
-async def leading(view: View, model: str, rows: Sequence[ArticleRow]) -> Leading:
-    """What is known of these articles' topics. Raises SessionError as `View.ask` does."""
+async def leading(
+    view: View, model: str, rows: Sequence[ArticleRow], *, aside: bool = False
+) -> Leading:
+    """What is known of these articles' topics. ``aside`` and errors: as for `View.ask`."""
     seqs = [row.seq for row in rows]
-    return await view.ask(lambda reader: reader.leading_topics(model, seqs, MIXED), aside=True)
+    return await view.ask(lambda reader: reader.leading_topics(model, seqs, MIXED), aside=aside)
 
 
 class Columns(NamedTuple):
@@ -495,7 +497,7 @@ class Articles(View):
     ) -> None:
         """Show these articles under a title; ``empty``: what is said if there are none."""
         sought = self.sought
-        topics = await leading(self, model, rows)
+        topics = await leading(self, model, rows, aside=True)
         listed = self.query_one(ArticleList)
         listed.empty = empty
         listed.show_articles(rows, topics, session, model, sought=sought, topic=topic, spans=spans)

@@ -242,8 +242,7 @@ class TopicView(View):
                 HISTORY_WORDS,
                 session.as_of,
                 shown=shown,
-            ),
-            aside=True,
+            )
         )
         articles = await self.ask(lambda reader: reader.articles_about(model, topic, ARTICLES))
         articles = [article for article in articles if session.seen_by_now(article)]
