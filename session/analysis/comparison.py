@@ -272,7 +272,7 @@ def _disjoint(first: _Session, second: _Session, remarks: dict[str, None]) -> bo
     if first.wiki is None and second.wiki is None and first.content == second.content:
         return False
     pair = " and ".join(sorted((first.name, second.name)))
-    remarks[f"assuming that {pair} read different articles, which cannot be checked"] = None
+    remarks[f"assuming that {pair} read different texts, which cannot be checked"] = None
     return True
 
 

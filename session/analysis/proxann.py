@@ -51,8 +51,8 @@ def write_proxann(request: ExportRequest, path: Path) -> None:
         raise BadUsage(f"{path}: choose a name without control characters")
     if not reader.has_snippets():
         raise SessionError(
-            "ProxAnn shows texts, and this session keeps none: only sessions of your own texts "
-            "keep their beginnings, unless they were begun without"
+            "ProxAnn shows texts, and this session keeps none: sessions of your own texts keep "
+            "their beginnings, unless they were begun without snippets"
         )
     with replacing_folder(path, STEM) as folder:
         with reader.one_moment():

@@ -81,7 +81,7 @@ def test_documents_of_another_file_are_taken_for_other_ones_and_that_is_said(
     other(of=corpus_of(300, seed=9))
     outcome = cli("compare", "default", "other")
     assert outcome.out.startswith("60 documents")
-    assert outcome.err.startswith("assuming that default and other read different articles")
+    assert outcome.err.startswith("assuming that default and other read different texts")
 
 
 @pytest.mark.parametrize(

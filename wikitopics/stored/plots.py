@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from wikitopics.extra import NOTEBOOK, REPORT
 from wikitopics.session.analysis import comparison
 from wikitopics.session.analysis.areas import areas, topic_tree
-from wikitopics.session.sources import noun
+from wikitopics.session.options import PASSES
+from wikitopics.session.sources import noun, unit_noun
 from wikitopics.stored.arguments import check_collection, whole, wrong_type
 from wikitopics.stored.opening import SessionFile
 
@@ -115,8 +116,10 @@ class PlotMethods(SessionFile):
 
         with self._open() as reader, reader.one_moment():
             curves = plots.sound_curves(reader)
-            what = noun(reader.settings().source)
-        return plots.draw_curves(ax, curves, what)
+            settings = reader.settings()
+        what = noun(settings.source)
+        counted = unit_noun(settings.source, settings[PASSES])
+        return plots.draw_curves(ax, curves, what, counted)
 
     def plot_compare(self, ax: Axes | None = None) -> Axes:
         """The table of `compare`, such as that of `vary_topics`: how each score goes with the

@@ -443,8 +443,9 @@ def sound_curves(reader: SessionReader) -> dict[str, Curve]:
 
 
 @one_warning()
-def draw_curves(axes: Axes | None, curves: Mapping[str, Curve], noun: str) -> Axes:
-    """The perplexity of each model over the articles that it has trained on."""
+def draw_curves(axes: Axes | None, curves: Mapping[str, Curve], noun: str, counted: str) -> Axes:
+    """The perplexity of each model over the articles that it has trained on. ``counted``: what
+    their number counts, such as "document reads"."""
     axes = axes or new_axes(7.5, 4.5)
     ends = []
     for place, (name, curve) in enumerate(curves.items()):
@@ -462,7 +463,7 @@ def draw_curves(axes: Axes | None, curves: Mapping[str, Curve], noun: str) -> Ax
         axis.set_minor_locator(NullLocator())
         axis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
     axes.set_ylabel(f"perplexity of held-out {noun}")
-    axes.set_xlabel(f"{noun} trained")
+    axes.set_xlabel(f"{counted} trained" if counted == noun else counted)
     if len(ends) > 1:
         label_ends(axes, ends)
     return axes

@@ -12,6 +12,7 @@ import wikitopics as wt
 from tests.wikitopics.in_python.learning import TEXTS, learn
 from wikitopics.session.analysis.areas import Area, Branch
 from wikitopics.session.analysis.cartography import COLOURS
+from wikitopics.session.records import Curve
 
 matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is an optional extra")
 matplotlib.use("agg")
@@ -277,6 +278,15 @@ def test_curves_are_the_perplexities_of_all_models(notes):
         measured = [one for one in notes.metrics(name) if one.metric == "perplexity"]
         assert line.get_xdata().tolist() == [one.articles for one in measured]
         assert line.get_ydata().tolist() == pytest.approx([one.value for one in measured])
+
+
+@pytest.mark.parametrize("counted", ["documents", "document reads"])
+def test_a_curve_says_what_it_goes_over(counted):
+    articles = np.array([60.0, 120.0])
+    curve = Curve(articles, tokens=articles, seconds=articles, values=np.array([300.0, 200.0]))
+    axes = plots.draw_curves(None, {"lda": curve}, "documents", counted)
+    assert axes.get_ylabel() == "perplexity of held-out documents"
+    assert axes.get_xlabel().startswith(counted)
 
 
 def test_every_score_is_drawn_over_the_number_of_topics(notes):

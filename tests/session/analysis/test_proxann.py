@@ -130,7 +130,7 @@ def test_a_session_without_texts_or_with_few_is_refused(
     one_line(
         cli("export", "proxann", "-o", tmp_path / "x"),
         1,
-        "this session keeps none: only sessions of your own texts",
+        "this session keeps none: sessions of your own texts",
     )
     one_line(cli("export", "proxann"), 2, "proxann writes several files: name a folder")
     session = learn(session="none", passes=1, replicas=0, snippets=False)
