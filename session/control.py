@@ -280,7 +280,8 @@ def list_sessions() -> list[tuple[str, Path, Status | str]]:
     """(name, file, status) of every session in the session folder, by name; a message instead of
     the status if the file cannot be read."""
     sessions = []
-    for path in sorted(session_folder().glob("[!.]*.db")):
+    files = session_folder().glob("[!.]*.db")
+    for path in sorted(files, key=lambda path: path.stem):
         status: Status | str
         try:
             with SessionReader(path) as reader:

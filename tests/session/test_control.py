@@ -361,3 +361,10 @@ def test_the_look_before_a_deletion_writes_no_file_that_another_deletion_could_m
     monkeypatch.setattr(sqlite3, "connect", functools.partial(sqlite3.connect, factory=Looking))
     check_removable(night)
     assert files == ["night.db"]
+
+
+def test_sessions_are_listed_by_name_not_by_file(home):
+    home.mkdir()
+    for name in ("notes-2", "notes"):
+        (home / f"{name}.db").write_bytes(b"no session")
+    assert [name for name, _, _ in control.list_sessions()] == ["notes", "notes-2"]
