@@ -101,8 +101,8 @@ def named_session(name: str) -> Path:
 
 def beside(path: Path, ending: str) -> Path:
     """The file beside the session at ``path`` whose name has this ending; links are followed."""
-    real = Path(os.path.realpath(path))  # SQLite follows links too
-    return real.with_name(real.name + ending)
+    # SQLite follows links too. Even "/", which has no name, has something beside it.
+    return Path(os.path.realpath(path) + ending)
 
 
 def is_at(path: Path, opened: os.stat_result) -> bool:

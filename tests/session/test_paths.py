@@ -63,6 +63,8 @@ LONG_NAME = "x" * 300 + ".db"
         ("train", "~nobody-of-that-name/x.db", 2),
         ("train", "/" + LONG_NAME, 2),
         ("train", LONG_NAME, 2),
+        ("stop", "/", 1),
+        ("save", "/", 1),
     ],
 )
 def test_paths_that_cannot_be_are_one_line(command, name, code, cli, one_line):
