@@ -326,9 +326,10 @@ def _moments(dates: pd.Series) -> pd.Series:
             moments = pd.to_datetime(dates).dt.tz_localize(None)
     except (AttributeError, TypeError, ValueError, OverflowError) as error:
         line = " ".join(str(error).split())
-        reason, _, _ = line.partition(". You might want to try")
+        reason, _, _ = line.removesuffix(".").partition(". You might want to try")
         raise ValueError(f"dates: {reason:.200}; {advice}") from None
-    for told in told_by_pandas:
+    # Whatever else pandas has to say of these dates, such as of quarters, the advice is the same.
+    for told in told_by_pandas[:1]:
         reason, _, _ = str(told.message).partition(". ")
         warnings.warn(f"dates: {reason:.200}; {advice}", stacklevel=_CALL - 1)
     return moments

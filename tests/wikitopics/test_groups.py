@@ -389,6 +389,15 @@ def test_only_one_message_tells_that_dates_cannot_be_guessed(notes):
     with pytest.warns(UserWarning, match=each_by_itself) as told:
         notes.over_time([f"{1 + number % 9}/4/24" for number in range(len(TEXTS))])
     assert [warning.filename for warning in told] == [__file__]
+    with pytest.warns(UserWarning, match=each_by_itself) as told:  # pandas also says to avoid them
+        notes.over_time([f"200{number % 9}Q1" for number in range(len(TEXTS))])
+    assert len(told) == 1
+
+
+def test_the_end_of_a_sentence_of_pandas_is_not_beside_a_semicolon(notes):
+    mixed = ["2001-01-01T00:00:00+02:00", "2001-01-01T00:00:00+01:00"] * len(TEXTS)
+    with pytest.raises(ValueError, match=r"\w; convert them to dates first"):
+        notes.over_time(mixed[: len(TEXTS)])
 
 
 def test_a_level_that_there_is_not_is_refused(notes, labels):
