@@ -248,12 +248,12 @@ def infer_rows(
     rows with texts; at the end `SessionError` if no word of any row is known.
     """
     from wikitopics.crawler.errors import BadSource
-    from wikitopics.crawler.texts.files import TABLES, check_paths, ending
+    from wikitopics.crawler.texts.files import TABLES, check_paths, ending, is_parquet
     from wikitopics.vocab.counting import together
 
     for file in files:
         check_paths([file])
-    has_tables = any(ending(file) in TABLES for file in files)
+    has_tables = any(ending(file) in TABLES or is_parquet(file) for file in files)
     are_seen = sys.stdout.isatty()
     inference = _Inference(reader, model, markup)
     any_is_known = False

@@ -129,6 +129,10 @@ def test_each_row_is_inferred(cli, counted_here, one_line, files, tmp_path, monk
     outcome = cli.ok("infer", other, "--text-column", "body", "--id-column", "key")
     assert f"{other}, row 3 (30): " in outcome.out
     assert outcome.err == f"{other}: 1 of 3 rows have no readable text\n"
+    lines = tmp_path / "lines.jsonl"
+    lines.write_text(json.dumps({"text": "water"}))
+    both = cli.json("infer", other, lines, "--text-column", "body")
+    assert [row["file"] for row in both][-1] == str(lines)
     one_line(cli("infer", other), 2, "Name one with --text-column: 'body'")
     one_line(cli("infer", other, "--text-column", "key"), 2, "does not hold texts")
     one_line(cli("infer", files, single), 2, "give one kind at a time")
