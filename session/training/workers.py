@@ -17,7 +17,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any, ParamSpec, TypeVar, cast
 
-from wikitopics.processes import end_with_parent, start_python
+from wikitopics.processes import collect_rarely, end_with_parent, start_python
 
 PROTOCOL = 5
 """Of pickle: arrays and large bytes go into the pipe without being copied first."""
@@ -170,6 +170,7 @@ class _Worker:
 def main() -> None:
     """Run as a worker: do the jobs that arrive, in order, until standard input ends."""
     end_with_parent()
+    collect_rarely()
     if os.getppid() != int(sys.argv[1]):  # it has ended already
         return
     answers = os.fdopen(os.dup(1), "wb")

@@ -18,6 +18,7 @@ import click
 from click.shell_completion import shell_complete
 
 from wikitopics.cli import options, output
+from wikitopics.processes import collect_rarely
 from wikitopics.session import __version__
 from wikitopics.session.errors import SessionError, did_you_mean
 
@@ -172,6 +173,7 @@ LONGEST_EXIT = 0.5
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point: run the command, turn every error that a user can cause into one line, exit."""
+    collect_rarely()
     output.mend_standard_streams()
     warnings.showwarning = _say_warning
     if arguments is None:
