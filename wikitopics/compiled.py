@@ -69,11 +69,15 @@ def _kept() -> Any:
     """numba's cache of a kernel, but no error of it ends a start: a kernel whose files are damaged,
     as by a full disk or a power cut, is compiled again, and the files are replaced."""
     from numba.core.caching import FunctionCache
+    from numba.core.runtime.nrt import rtsys
 
     class Kept(FunctionCache):
         def load_overload(self, sig: Any, target_context: Any) -> Any:
             try:
-                return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+                # What numba's own method loads first, a third of a second of CPU time, is needed
+                # to compile, which loads it itself. To run, a kernel needs numba's runtime.
+                rtsys.initialize(target_context)
+                return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
             except Exception:  # noqa: BLE001 (whatever a damaged file makes pickle raise)
                 with suppress(OSError):
                     self.flush()  # type: ignore[no-untyped-call]
