@@ -13,7 +13,7 @@ import struct
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import IO, Annotated, Any, BinaryIO, Literal, get_args, get_type_hints
 
 import msgspec
@@ -25,6 +25,8 @@ from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.records import JSON
 
+_HEADER_LENGTH = struct.Struct("<H")
+"""The bytes before the header of a .npy, behind its version."""
 MOST_WORD_BYTES = 64 * 2**20
 """The most bytes of a vocabulary."""
 _FLAGS: dict[object, bool] = {0: False, 1: True}
@@ -242,10 +244,19 @@ def array_header(content: IO[bytes], size: int) -> tuple[np.dtype[Any], tuple[in
     version = np.lib.format.read_magic(content)
     if version != (1, 0):  # a header of another version may have any length
         raise ValueError("not a plain array")
-    shape, fortran, dtype = np.lib.format.read_array_header_1_0(content)
+    length = content.read(_HEADER_LENGTH.size)
+    header = content.read(*_HEADER_LENGTH.unpack(length))
+    shape, fortran, dtype = _parsed_header(length + header)
     if dtype.hasobject or math.prod(shape) * dtype.itemsize != size - content.tell():
         raise ValueError("an array in it differs in length from its header")
     return dtype, shape, fortran
+
+
+@lru_cache(256)
+def _parsed_header(header: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """The shape, whether it is in column-major order, and the type; most headers of a session are
+    alike."""
+    return np.lib.format.read_array_header_1_0(io.BytesIO(header))
 
 
 def is_number(dtype: np.dtype[Any]) -> bool:
