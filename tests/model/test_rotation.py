@@ -307,7 +307,7 @@ def test_any_number_of_blas_threads_gives_the_same_bits():
     # More threads than cores would only wait for one another, for minutes.
     some = min(4, os.cpu_count() or 1)
     found = set()
-    for threads in (1, 2, some):
+    for threads in {1, 2, some}:
         random = np.random.default_rng(0)
         with threadpool_limits(threads, "blas"):
             topics = first_topics(texts, 700, ROTATED_TOPICS, random, Threads(1))

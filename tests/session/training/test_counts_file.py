@@ -397,7 +397,7 @@ def test_a_minibatch_is_bounded(tmp_path, monkeypatch, cli):
     assert outcome.code == 2
     assert "entries, more than the 500" in outcome.err.splitlines()[-1]
     assert "--batch-size" in outcome.err.splitlines()[-1]
-    assert cli(*train, "--batch-size", 32, "--session", "small").code == 0
+    assert cli(*train, "--batch-size", 32, "--passes", 1, "--session", "small").code == 0
 
 
 def test_a_very_large_minibatch_is_trained(cli, corpus):
