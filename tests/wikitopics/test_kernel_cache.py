@@ -12,6 +12,8 @@ def double(number):
     return 2 * number
 """
 CALLED = "import kernels; print(kernels.double(3.0), len(kernels.double.stats.cache_hits))"
+COMPILER = "import kernels, sys; kernels.double(3.0); print('numba.np.linalg' in sys.modules)"
+"""Whether what only compiling needs has been loaded."""
 
 
 @pytest.fixture
@@ -19,9 +21,9 @@ def called(tmp_path):
     """Calls the kernel in a process of its own: what it returns, and how often it was found."""
     (tmp_path / "kernels.py").write_text(KERNEL)
 
-    def call():
+    def call(program=CALLED):
         return python(
-            CALLED,
+            program,
             PYTHONPATH=str(tmp_path),
             NUMBA_CACHE_DIR=str(tmp_path / "kept"),
             NUMBA_DISABLE_JIT="0",
@@ -33,6 +35,11 @@ def called(tmp_path):
 def test_a_second_start_compiles_nothing(called):
     assert called() == ["6.0", "0"]
     assert called() == ["6.0", "1"]
+
+
+def test_a_kept_kernel_loads_nothing_that_only_compiling_needs(called):
+    assert called(COMPILER) == ["True"]
+    assert called(COMPILER) == ["False"]
 
 
 @pytest.mark.parametrize("pattern", ["*.nbi", "*.nbc"])

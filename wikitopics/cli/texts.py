@@ -1,7 +1,5 @@
 """What a session says about words and texts: `infer`, `find` and `similar`."""
 
-import contextlib
-import gc
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -123,7 +121,7 @@ def infer(
             f"{COLUMN.flag}, {ID_COLUMN.flag} and {NO_HEADER.flag} are for .csv, .tsv, .jsonl and "
             ".parquet files"
         )
-    with _uncollected(), options.reading(session) as reader:
+    with options.reading(session) as reader:
         name = reader.model_named(model)
         unit = reader.settings()[TOKENS]
         inferred = infer_files(reader, name, files, markup)
@@ -201,19 +199,6 @@ def _put_inferred(called: str, text: Inferred, unit: str, topics: "Mapping[int, 
             row = topics.get(topic)
             label = f"{row.name}: {in_line(word for word, _ in row.shown)}" if row else ""
             put_line(f"  {share:6.1%}  {topic:4}  {label}")
-
-
-@contextlib.contextmanager
-def _uncollected() -> Iterator[None]:
-    """Turn garbage collection off in the block: it took a tenth of the startup time.
-
-    Loading compiled kernels makes about a hundred thousand objects, all of which stay.
-    """
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 def infer_files(
