@@ -25,8 +25,6 @@ from wikitopics.session.errors import Damaged, SessionError
 from wikitopics.session.escapes import visible
 from wikitopics.session.records import JSON
 
-_HEADER_LENGTH = struct.Struct("<H")
-"""The bytes before the header of a .npy, behind its version."""
 MOST_WORD_BYTES = 64 * 2**20
 """The most bytes of a vocabulary."""
 _FLAGS: dict[object, bool] = {0: False, 1: True}
@@ -244,8 +242,8 @@ def array_header(content: IO[bytes], size: int) -> tuple[np.dtype[Any], tuple[in
     version = np.lib.format.read_magic(content)
     if version != (1, 0):  # a header of another version may have any length
         raise ValueError("not a plain array")
-    length = content.read(_HEADER_LENGTH.size)
-    header = content.read(*_HEADER_LENGTH.unpack(length))
+    length = content.read(2)
+    header = content.read(int.from_bytes(length, "little"))
     shape, fortran, dtype = _parsed_header(length + header)
     if dtype.hasobject or math.prod(shape) * dtype.itemsize != size - content.tell():
         raise ValueError("an array in it differs in length from its header")
