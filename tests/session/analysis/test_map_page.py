@@ -279,6 +279,20 @@ def test_the_whole_legend_is_in_sight_beside_a_mouse(browser, tmp_path):
 
 
 @pytest.mark.interop
+def test_on_a_phone_the_legend_fades_where_it_goes_on(browser, tmp_path):
+    areas = [Area(f"an area with a name {k}", (k / 9, 0.5), COLOURS[k]) for k in range(9)]
+    topics = [Topic(f"topic {k}", ["word"], k, (k / 9, 0.5), areas[k].colour) for k in range(9)]
+    shown(browser, tmp_path, map_page("A map", articles_of(500, 9), topics, areas), 390)
+    legend = "const legend = document.querySelector('.legend'); "
+    fades = browser.execute_script(legend + "return getComputedStyle(legend).maskImage")
+    assert "100% - 48px" in fades
+    right = "return legend.lastChild.getBoundingClientRect().right"
+    assert browser.execute_script(legend + right) > 390
+    end = "legend.scrollLeft = legend.scrollWidth; "
+    assert browser.execute_script(legend + end + right) <= 390 - 48
+
+
+@pytest.mark.interop
 @pytest.mark.parametrize(("named", "told"), [(2, ["north", "south", "other"]), (0, [])])
 def test_grey_articles_are_in_the_legend_beside_areas(browser, tmp_path, named, told):
     topics = [replace(topic, area=k if k < named else -1) for k, topic in enumerate(topics_of(3))]
