@@ -80,8 +80,9 @@ def nothing_left(status: Status) -> str:
     return finished(status, f"; `{continuing}` continues to a larger N")
 
 
-def wait_text(status: Status, now: float) -> Part:
-    """What the trainer waits for and until when, or what sets the pace."""
+def wait_text(status: Status, now: float, *, offers: bool = True) -> Part:
+    """What the trainer waits for and until when, or what sets the pace; ``offers``: whether to name
+    the key that commands the trainer."""
     if status.state == "stalled":
         last_heartbeat = now - (status.heartbeat_age_seconds or 0.0)
         since = time.strftime("%H:%M:%S", time.localtime(last_heartbeat))
@@ -100,7 +101,7 @@ def wait_text(status: Status, now: float) -> Part:
         ink = "bad" if status.state == "dead" else "muted"
         return text, ink
     if status.state == "paused":
-        return "paused by you; P resumes", "warn"
+        return "paused by hand" + ("; P resumes" if offers else ""), "warn"
     if status.activity.compiling:
         return "compiling the models, once for each kind", "warn"
     if status.activity.starting_over:
@@ -243,10 +244,10 @@ def troubles(status: Status, now: float) -> list[str]:
     return troubles
 
 
-def standing(session: SessionView) -> list[Part]:
+def standing(session: SessionView, *, offers: bool = True) -> list[Part]:
     """What is in the way now, and what went wrong before, or that nothing is wrong. What is in the
-    way now comes first if it is unusual, otherwise last."""
-    text, ink = wait_text(session.status, session.at)
+    way now comes first if it is unusual, otherwise last. ``offers``: as for `wait_text`."""
+    text, ink = wait_text(session.status, session.at, offers=offers)
     now: list[Part] = [(text, ink)] if text else []
     before: list[Part] = [(trouble, "") for trouble in troubles(session.status, session.at)]
     is_usual = ink == "muted" and session.status.running
@@ -272,8 +273,11 @@ def packed(facts: Sequence[Line], width: int, most: int = 99) -> list[Line]:
     return lines
 
 
-def flow_lines(session: SessionView, ascii_only: bool, width: int, height: int) -> list[Line]:
+def flow_lines(
+    session: SessionView, ascii_only: bool, width: int, height: int, *, offers: bool = True
+) -> list[Line]:
     """The panel: the flow, a gauge of it, the progress, the last hour, and what is in the way.
+    ``offers``: as for `wait_text`.
 
     With only two lines, the same without the gauge's bar, the most important first.
     """
@@ -281,7 +285,7 @@ def flow_lines(session: SessionView, ascii_only: bool, width: int, height: int) 
         return packed(_by_then(session), width, height)
     flow = flowing(session)
     so_far = _so_far(session)
-    stands = standing(session)
+    stands = standing(session, offers=offers)
     if height <= 2:
         first, *others = stands
         _, ink = first

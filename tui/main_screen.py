@@ -213,7 +213,8 @@ class Main(Screen[None]):
 
     def _key_hints(self) -> list[Hint]:
         """The keys of the key bar that work now, in the bar's order."""
-        in_bar = keymap()["bar"]
+        hidden = self.view.host.NOT_IN_BAR
+        in_bar = [name for name in keymap()["bar"] if name not in hidden]
         labels = self._changed_labels()
         hints: dict[str, Hint] = {}
         for active in self.active_bindings.values():

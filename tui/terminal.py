@@ -358,6 +358,8 @@ class TerminalApp(App[T]):
     DRIVER: type[Driver] = TerminalDriver
     READ_ONLY = False
     """Whether nothing outside the screen may be changed from it."""
+    NOT_IN_BAR: frozenset[str] = frozenset()
+    """Keys, by name, that work but are not offered in the bottom line."""
 
     CSS_PATH = "app.tcss"
     # The size, in cells, from which a screen has each class: dialogs drop their margins if there is

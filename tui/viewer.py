@@ -64,6 +64,8 @@ class Viewer(Wikitopics):
 
     DRIVER = PipeDriver
     READ_ONLY = True
+    # A tap that misses its neighbour would end the screen. The browser's tab can be closed instead.
+    NOT_IN_BAR = frozenset({"app.quit"})
     # What the page's buttons type: no text, as digits are, which go into a dialog or a search.
     BINDINGS = [  # noqa: RUF012 - Textual's own convention
         Binding(f"f{number}", f"view({kind.TITLE!r})", show=False)

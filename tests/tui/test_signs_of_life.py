@@ -92,6 +92,7 @@ def test_each_state_is_told_as_it_is(tmp_path, state):
     assert any("LIVE" in text for text in shown) == (state in {"idle", "running"})
     # Only a working trainer has a pace.
     assert ("sets the pace" in pace) == (state in {"starting", "running", "idle"}), pace
+    assert ("P resumes" in pace) == (state == "paused")
     if state == "stalled":
         assert pace.startswith("no sign of life since ")
         assert ink == "bad"

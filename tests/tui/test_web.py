@@ -21,10 +21,11 @@ from textual.widgets import Input
 
 from tests import waiting
 from tests.browsers import too_small
-from tests.tui import seeing
+from tests.tui import canned, seeing
 from tests.tui.opening import KEYS, is_open
 from wikitopics.extra import WEB
 from wikitopics.tui import terminal, viewer
+from wikitopics.tui.bars import KeyBar
 from wikitopics.tui.main_screen import NUMBERED
 from wikitopics.tui.views.view import View
 
@@ -116,6 +117,29 @@ async def test_a_button_opens_its_view_but_types_nothing_into_a_dialog(live):
         assert palette is app.screen is not app.main
         assert palette.query_one(Input).value == ""
         assert app.main.current == NUMBERED[-1].TITLE
+
+
+@pytest.mark.parametrize("view", ["Dashboard", "Crawl"])
+async def test_of_a_pause_it_offers_no_key(tmp_path, view):
+    recipe = canned.Recipe(state="paused")
+    path = canned.build(tmp_path / "s.db", recipe)
+    app = viewer.Viewer(path)
+    with canned.live(path, recipe):
+        async with app.run_test(size=(120, 40)) as pilot:
+            await pilot.press(*KEYS[view])
+            told = await seeing.until(pilot, "paused by hand")
+    assert "resumes" not in told
+
+
+async def test_quit_is_a_key_but_not_in_the_bar_where_a_thumb_could_hit_it(live):
+    app = viewer.Viewer(live)
+    async with app.run_test(size=(300, 40)) as pilot:
+        await seeing.until(pilot, "film, actor")
+        bar = app.main.query_one(KeyBar).render_line(0).text
+        assert "? Help" in bar
+        assert "Quit" not in bar
+        await pilot.press("q")
+    assert not app.is_running
 
 
 def test_what_is_wrong_is_told_before_anything_is_served(cli, trained, one_line, monkeypatch):

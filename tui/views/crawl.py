@@ -82,7 +82,7 @@ class Crawl(View):
 
     def draw(self, session: SessionView) -> None:
         name(self.query_one(Facts), "Crawl" + session.of_now())
-        self.query_one(Facts).show_items(facts(session))
+        self.query_one(Facts).show_items(facts(session, offers=not self.host.READ_ONLY))
         self.query_one(Chart).draw(rates(session))
         self._entitle()
         self.query_one(EventList).show_items(errors(session))
@@ -188,8 +188,8 @@ def _time_of_day(at: float) -> str:
     return time.strftime("%H:%M:%S", time.localtime(round(at)))
 
 
-def facts(session: SessionView) -> list[Fact]:
-    """Everything about the crawl in words."""
+def facts(session: SessionView, *, offers: bool = True) -> list[Fact]:
+    """Everything about the crawl in words. ``offers``: as for `wait_text`."""
     status = session.status
     _, condition_words, condition_ink = condition(status)
     trainer = condition_words.lower()
@@ -202,7 +202,7 @@ def facts(session: SessionView) -> list[Fact]:
     rows.append(("", kind_named(status.source).remark, "muted"))
 
     title = "now"
-    for text, ink in standing(session):
+    for text, ink in standing(session, offers=offers):
         rows.append((title, text, ink))
         title = ""  # only the first line has one
 

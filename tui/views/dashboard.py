@@ -170,8 +170,9 @@ class Dashboard(View):
         if is_read:  # otherwise the metric has just been chosen
             chart.draw(drawing(session, self.choice, self.x_kind, pins=self._pins()))
         self._entitle()
+        offers = not self.host.READ_ONLY
         for flow in self.query("#flow, #flow-brief").results(Lines):
-            flow.show_lines(partial(flow_lines, session, self.choice.ascii_only))
+            flow.show_lines(partial(flow_lines, session, self.choice.ascii_only, offers=offers))
 
         self._show_story(session)
         self._show_spotlight(session)
