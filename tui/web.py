@@ -58,7 +58,7 @@ _HEADERS = {
     "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; "
     # The page's own script, which makes the terminal fit the browser.
-    "script-src 'self' 'sha256-pgKcO31EyJcmJzGp5zM+O/2rfQBnT/b63S8zlqvIpTg='; "
+    "script-src 'self' 'sha256-RTnyC4lw2l+/QbqGPmhM+cxQYj20PyCPPgAF5xfYnNo='; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",  # the address holds the token
     "Cache-Control": "no-store",

@@ -266,6 +266,21 @@ async def test_the_screen_is_as_light_or_dark_as_the_browser(served, path, theme
         await seen(browser, f"48;2;{red};{green};{blue}".encode())
 
 
+def environment(process):
+    """The environment of the viewer, once it has begun: until then, it is the server's."""
+    found = []
+
+    def is_told():
+        for viewer_process in viewers(process):
+            told = Path(f"/proc/{viewer_process}/environ").read_text(encoding="utf-8")
+            if "TEXTUAL_FPS" in told:
+                found.append(told)
+        return found
+
+    waiting.until(is_told)
+    return found[0]
+
+
 @pytest.mark.interop
 @pytest.mark.parametrize("scheme", ["dark", "light"])
 def test_the_page_is_as_light_or_dark_as_the_browser_and_fits_a_phone(served, browser, scheme):
@@ -276,28 +291,20 @@ def test_the_page_is_as_light_or_dark_as_the_browser_and_fits_a_phone(served, br
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     shows = recorded(browser, address)
 
-    def told():
-        """The viewer's environment, which is the server's until it has begun."""
-        for viewer_process in viewers(process):
-            environment = Path(f"/proc/{viewer_process}/environ").read_text(encoding="utf-8")
-            if "TEXTUAL_FPS" in environment:
-                return environment
-        return ""
-
-    waiting.until(told)
+    told = environment(process)
     ground = terminal.LIGHT if scheme == "light" else terminal.DARK
     paper = "return getComputedStyle(document.body).backgroundColor"
     assert Color.parse(browser.execute_script(paper)) == Color.parse(ground.background)
-    assert ("COLORFGBG=0;15" in told()) == (scheme == "light")
-    (columns,) = re.findall(r"\0COLUMNS=(\d+)\0", told())
+    assert ("COLORFGBG=0;15" in told) == (scheme == "light")
+    (columns,) = re.findall(r"\0COLUMNS=(\d+)\0", told)
     assert 60 <= int(columns) < 80
     assert browser.execute_script("return document.documentElement.scrollWidth") == 390
     assert too_small(browser, "button") == []
-    names = "return [...document.querySelectorAll('button')].map(button => button.textContent)"
+    names = "return [...document.querySelectorAll('nav button')].map(button => button.textContent)"
     assert browser.execute_script(names) == [kind.TITLE for kind in NUMBERED]
     shows("FINISHED")
     lower_edge = "return document.getElementById('terminal').getBoundingClientRect().bottom"
-    assert browser.execute_script(lower_edge) == 844 - 44
+    assert browser.execute_script(lower_edge) == 844 - 2 * 44
     for button, words in (("Topics", "Topics by share"), ("Dashboard", "Perplexity")):
         browser.execute_script("window.drawn = ''")
         browser.find_element("xpath", f"//button[.='{button}']").click()
@@ -305,6 +312,59 @@ def test_the_page_is_as_light_or_dark_as_the_browser_and_fits_a_phone(served, br
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
     assert not browser.find_element("tag name", "nav").is_displayed()
+
+
+def touch(browser, kind, *points):
+    """Put a finger on the page, move it, or lift it."""
+    at = [{"x": x, "y": y} for x, y in points]
+    browser.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
+
+
+@pytest.fixture
+def phone(browser):
+    """The browser as a phone that is held sideways."""
+    size = {"width": 844, "height": 390, "deviceScaleFactor": 1, "mobile": True}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    yield browser
+    browser.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.mark.interop
+def test_on_a_phone_held_sideways_thumbs_scroll_click_and_type(served, phone):
+    process, address = served
+    shows = recorded(phone, address)
+    (rows,) = re.findall(r"\0ROWS=(\d+)\0", environment(process))
+    assert int(rows) >= 18
+    shows("FINISHED")
+
+    def press(button):
+        phone.execute_script("window.drawn = ''")
+        phone.find_element("xpath", f"//button[.='{button}']").click()
+
+    press("? Help")
+    shows("held-out")
+    below = "explain all keys and signs"
+    assert below not in phone.execute_script("return window.drawn")
+    touch(phone, "touchStart", (400, 250))
+    for y in range(240, 40, -10):
+        touch(phone, "touchMove", (400, y))
+    touch(phone, "touchEnd")
+    shows(below)
+    press("Esc")
+    shows("Perplexity")
+    press("Topics")
+    shows("Topics by share")
+    phone.execute_script("window.drawn = ''")
+    touch(phone, "touchStart", (200, 3.5 * 13))
+    touch(phone, "touchEnd")
+    shows("over time")
+    phone.switch_to.active_element.send_keys("q")
+    waiting.until(lambda: phone.find_element("class name", "ended").is_displayed())
+    press("Topics")
+    waiting.until(lambda: not phone.find_element("class name", "ended").is_displayed())
+    waiting.until(lambda: viewers(process))
 
 
 @pytest.mark.interop
