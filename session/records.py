@@ -424,6 +424,7 @@ TopicChange = Literal[
     "renamed",
     "area_born",
     "area_merged",
+    "area_died",
     "started_over",
 ]
 
@@ -464,6 +465,8 @@ class TopicEvent:
                 return (
                     f"the area {self.name}, led by #{self.topic}, joins the area of #{self.other}"
                 )
+            case "area_died":
+                return f"the area {self.name}, led by #{self.topic}, has dissolved"
             case "started_over":
                 return "all topics started over, from what the texts have in common"
 

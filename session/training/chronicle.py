@@ -145,23 +145,32 @@ def with_new_subjects(events: Sequence[TopicEvent]) -> list[int]:
 
 
 def area_events(model: str, snapshot: TopWords, before: Areas, now: Areas) -> list[TopicEvent]:
-    """What happened to the areas since the last snapshot; an area is led by its largest topic."""
+    """What happened to the areas since the last snapshot.
+
+    An area is led by its largest topic: with the same leader, it is the same area under another
+    number.
+    """
     articles = snapshot.articles
     shares = snapshot.shares
+    born = {now.leader(area, shares): area for area in now.names.keys() - before.names.keys()}
+    gone = {before.leader(area, shares): area for area in before.names.keys() - now.names.keys()}
     events = []
-    for area in sorted(now.names.keys() - before.names.keys()):
-        leader = now.leader(area, shares)
-        name = joined(now.names[area])
-        events.append(TopicEvent(model, articles, "area_born", leader, None, name))
-    for area in sorted(before.names.keys() - now.names.keys()):
-        leader = before.leader(area, shares)
+    for leader, area in sorted(born.items(), key=lambda item: item[1]):
+        if leader not in gone:
+            name = joined(now.names[area])
+            events.append(TopicEvent(model, articles, "area_born", leader, None, name))
+    for leader, area in sorted(gone.items(), key=lambda item: item[1]):
+        name = joined(before.names[area])
         area_now = int(now.of_topic[leader])
         if area_now in (NONE, OTHER):
+            events.append(TopicEvent(model, articles, "area_died", leader, None, name))
             continue
-        leader_now = now.leader(area_now, shares)
-        if leader_now != leader:  # otherwise it is the same area with another number
-            name = joined(before.names[area])
-            events.append(TopicEvent(model, articles, "area_merged", leader, leader_now, name))
+        if leader in born:
+            continue
+        other = now.leader(area_now, shares)
+        if other == leader:  # the area that it joins was led by another topic until now
+            other = before.leader(area_now, shares)
+        events.append(TopicEvent(model, articles, "area_merged", leader, other, name))
     return events
 
 

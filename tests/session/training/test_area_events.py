@@ -1,9 +1,13 @@
-"""What a trainer tells of areas: which are new, and which have merged."""
+"""What a trainer tells of areas: which are new, which have merged, and which have dissolved."""
+
+import itertools
 
 import numpy as np
+import pytest
 
 from wikitopics.model.areas import NONE, OTHER, Areas
-from wikitopics.session.records import TopWords
+from wikitopics.session.analysis.story import happenings
+from wikitopics.session.records import TopicEvent, TopWords
 from wikitopics.session.training.chronicle import area_events
 
 SHARES = np.array([0.3, 0.25, 0.2, 0.1, 0.1, 0.05], np.float32)
@@ -36,5 +40,38 @@ def test_topics_of_no_area_are_no_news():
     assert told([0, 0, OTHER, 1, 1, OTHER], [0, 0, 1, 1, 1, 0]) == []
 
 
-def test_an_area_whose_topics_belong_to_none_any_longer_has_not_merged():
-    assert told([0, 0, 2, 2, 1, 1], [0, 0, OTHER, OTHER, 1, 1]) == []
+@pytest.mark.parametrize("nowhere", [OTHER, NONE])
+def test_an_area_whose_topics_belong_to_none_any_longer_has_dissolved(nowhere):
+    dissolved = told([0, 0, 2, 2, 1, 1], [0, 0, nowhere, nowhere, 1, 1])
+    assert dissolved == [("area_died", 2, None, "area2")]
+
+
+def test_an_area_under_another_number_is_neither_new_nor_gone():
+    assert told([0, 0, 0, 0, 1, 1], [OTHER, 2, OTHER, OTHER, 1, 1]) == [
+        ("area_born", 1, None, "area2"),
+        ("area_died", 0, None, "area0"),
+    ]
+    assert told([0, 0, 0, 0, 1, 1], [2, 1, OTHER, OTHER, 1, 1]) == []
+
+
+def test_an_area_that_takes_over_the_one_it_joins_is_gone():
+    assert told([2, 0, 0, 0, 1, 1], [0, 0, 0, 0, 1, 1]) == [("area_merged", 0, 1, "area2")]
+
+
+def test_every_birth_of_an_area_comes_after_its_end():
+    """A topic that goes to and fro between its own area, another one, and none."""
+    courses = [[2, 0, 0, 0, 1, 1], [OTHER, 0, 0, 0, 1, 1], [0, 0, 0, 0, 1, 1], [1, 0, 0, 0, 1, 1]]
+    for first, second in itertools.product(courses, courses):
+        kinds = [kind for kind, topic, _, _ in told(first, second) if topic == 0]
+        alone_before = first == courses[0]
+        alone_now = second == courses[0]
+        assert ("area_born" in kinds) == (alone_now and not alone_before)
+        ended = bool({"area_died", "area_merged"} & set(kinds))
+        assert ended == (alone_before and not alone_now)
+
+
+def test_the_end_of_an_area_is_told_in_words():
+    event = TopicEvent("lda", 130_000, "area_died", 18, None, "population, village")
+    assert event.told() == "the area population, village, led by #18, has dissolved"
+    (moment,) = happenings([event])
+    assert (moment.kind, moment.topic, moment.words) == ("area_died", 18, event.told())
