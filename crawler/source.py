@@ -61,9 +61,6 @@ class Activity:
     ends such a wait by setting this to False."""
     bytes_read: int = 0
     """Bytes of reply bodies as transferred (compressed)."""
-    requests_last_minute: int = 0
-    """The requests of the last 60 seconds. In the minute after the first request: how many there
-    would be in a whole minute at the rate so far."""
     allowed_per_minute: int | None = None
     """None: no cap."""
     latency_seconds: float | None = None

@@ -165,6 +165,8 @@ class TrainerActivity:
     None while they cannot be told."""
     seconds_left_range: tuple[Seconds, Seconds] | None = None
     """The bounds between which they probably are."""
+    requests_seconds: Rate = 60.0
+    """The seconds over which `requests_last_minute` are counted, fewer in a run's first minute."""
 
     def wait(self, now: float) -> str:
         """What it waits for, and for how long: "127.0.0.1 refuses connections; next try in 5 s"."""
@@ -199,6 +201,7 @@ class TrainerActivity:
             "crawl_rate",
             "train_rate",
             "requests_last_minute",
+            "requests_seconds",
             "next_measurement",
             "pace",
             "seconds_left",

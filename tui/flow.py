@@ -32,6 +32,8 @@ SLOW_START = 0.8
 """Rates below this share of the median, at the beginning, are left out of the row of bars."""
 NEAR = 0.9
 """From this share of the allowed requests on, the allowance is what sets the pace."""
+JUDGED = 10.0
+"""In fewer seconds, too few requests are made to tell."""
 
 
 def has_server(status: Status) -> bool:
@@ -47,7 +49,8 @@ def pace(status: Status) -> str:
         return "slowed down so that you can follow; f: faster"
     limit: str | None = now.bound_by
     if limit == "network":
-        allowed = now.allowed_per_minute
+        # The requests that are allowed in the time in which they are counted.
+        allowed = (now.allowed_per_minute or 0) * max(now.requests_seconds, JUDGED) / 60
         if not has_server(status):
             limit = "reading the files"
         elif allowed and now.requests_last_minute >= NEAR * allowed:
@@ -182,12 +185,14 @@ def gauge(session: SessionView, width: int, ascii_only: bool) -> list[Line]:
     without a limit, the crawl rate as a share of its peak within the hour."""
     status = session.status
     now = status.activity
-    if not now.crawl_rate:  # the last count of requests may be old
+    if not status.running:
         return []
     if now.allowed_per_minute:
         part = now.requests_last_minute / now.allowed_per_minute
         rate, _ = request_rate(status)
         words = f"requests {rate}"
+    elif not now.crawl_rate:
+        return []
     else:
         peak = max([now.crawl_rate, *(flow.crawl_rate for flow in last_stretch(session.flow))])
         part = now.crawl_rate / peak

@@ -5,7 +5,6 @@ import math
 import random
 import time
 import zlib
-from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -76,7 +75,6 @@ class Client:
         self._judge_other_host = judge_other_host
         self._paces: dict[RateLimits, OwnPace] = {}
         self._rng = random.Random()  # used only to vary waiting times
-        self._starts: deque[float] = deque()
         self._under_way = 0
         self._first_request = math.inf
         self._last_answer: float | None = None
@@ -269,7 +267,6 @@ class Client:
             # ended its own wait.
             self.activity.waiting_for = reason
             self.activity.waiting_until = self.clock.wall() + left
-            self._recount()
             await self.clock.sleep(min(left, 1.0))
         self.activity.waiting_for = None
         self.activity.waiting_until = None
@@ -355,24 +352,10 @@ class Client:
         if self._first_request > now:
             self._first_request = now
             self.activity.trying_until = self.clock.wall() + START_SECONDS
-        self._starts.append(now)
         self.activity.requests += 1
-        self._recount()
         self.activity.waiting_for = f"{limits.server}'s reply"
         self.activity.waiting_until = None
         return now
-
-    def _recount(self) -> None:
-        """Set the number of requests in the last minute."""
-        now = self.clock.monotonic()
-        while self._starts and self._starts[0] <= now - 60.0:
-            self._starts.popleft()
-        since_first = now - min(self._first_request, now)
-        number = len(self._starts)
-        if 0 < since_first < 60.0:
-            # Extrapolated from the requests behind the first, with which the time begins.
-            number = round((number - 1) * 60.0 / max(since_first, 1.0))
-        self.activity.requests_last_minute = number
 
     def _answered(self, limits: RateLimits) -> None:
         self._answered_under.add(limits)

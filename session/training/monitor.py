@@ -23,6 +23,7 @@ from wikitopics.session.records import BoundBy, Progress, State, TrainerActivity
 from wikitopics.session.storage.database import closed_on_error
 from wikitopics.session.storage.heartbeats import HeartbeatWriter
 from wikitopics.session.training.held_out import Measured
+from wikitopics.session.training.rates import LastMinute
 from wikitopics.session.training.run import Run, Wait, wait_for
 from wikitopics.session.training.time_left import Goal, Left, TimeLeft
 from wikitopics.session.wording import age, skips_told
@@ -105,6 +106,7 @@ class Monitor:
         on the map, at the last heartbeat."""
         self._counted_at = run.elapsed()
         """When that last changed."""
+        self._requests = LastMinute()
         self._bytes_before = progress.bytes_read
         """The bytes that earlier runs have read."""
         earlier: dict[str, float] = {}
@@ -243,6 +245,7 @@ class Monitor:
             self._bound_by.append("training")
         elif not run.saving_seconds() and run.feed.waits_for is not None:
             self._bound_by.append(run.feed.waits_for)
+        self._requests.note(run.feed.activity.requests)
         self._left = self._note_time_left()
 
     def _note_time_left(self) -> Left | None:
@@ -372,6 +375,8 @@ class Monitor:
             bound_by=bound_by,
             crawl_rate=run.feed.arrivals(),
             train_rate=run.learnt.of_steps(),
+            requests_last_minute=self._requests.number,
+            requests_seconds=self._requests.seconds,
             queue=run.feed.queued + stream.progress.pending,
             unsaved=stream.dirty,
             seconds_left=seconds_left,

@@ -1,4 +1,5 @@
-"""Rates at which articles come in and are learnt, over the last seconds."""
+"""Rates at which articles come in and are learnt, over the last seconds, and requests, over the last
+minute."""
 
 import time
 from collections import deque
@@ -6,6 +7,7 @@ from collections.abc import Callable
 
 SECONDS = 10.0
 """Events that are more seconds old are forgotten."""
+MINUTE = 60.0
 FEW = 4
 """The fewest steps from which a rate is computed, however old they are."""
 
@@ -55,3 +57,26 @@ class RateMeter:
             self._begun = at
             self._events.popleft()
         return sum(number for _, number in self._events)
+
+
+class LastMinute:
+    """How much a total has grown within the last minute; in the first minute, since the start."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._totals: deque[tuple[float, int]] = deque([(clock(), 0)])
+        """The total at moments of the last minute, and at the one just before."""
+        self.number = 0
+        """As of the last `note`, like `seconds`."""
+        self.seconds = 0.0
+        """The seconds over which ``number`` is counted, at most a minute."""
+
+    def note(self, total: int) -> None:
+        """Record the total as of now."""
+        now = self._clock()
+        self._totals.append((now, total))
+        while self._totals[1][0] <= now - MINUTE:
+            self._totals.popleft()
+        began, before = self._totals[0]
+        self.number = total - before
+        self.seconds = min(MINUTE, now - began)

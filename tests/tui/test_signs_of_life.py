@@ -97,7 +97,9 @@ def test_each_state_is_told_as_it_is(tmp_path, state):
         assert pace.startswith("no sign of life since ")
         assert ink == "bad"
     assert any(ink == "spark" for _, ink in flow) == (state not in {*ENDED, "stalled"})
-    assert any("requests" in text for text, _ in flow) == (state not in {*ENDED, "idle", "paused"})
+    # The panel has the same count of requests as the view of the crawl, also while nothing comes in.
+    rate, _ = requests
+    assert any(f"requests {rate}" in text for text, _ in flow) == (state not in ENDED)
     texts = [*shown, *(text for text, _ in flow)]
     assert any(" left" in text for text in texts) == (state == "running")
     # The axis of the rates ends where they end.
@@ -212,6 +214,17 @@ def test_flow_in_five_lines(tmp_path):
         " 139 articles/s in  137/s learnt  340 waiting  nothing wrong",
         " requests 190 of 200 a minute  0.2% of 6M read, 13 h left",
     ]
+
+
+def test_in_the_first_minute_the_requests_so_far_tell_what_sets_the_pace(tmp_path):
+    with view_of(tmp_path / "s.db", "running") as session:
+        young = doing(session, **UNTROUBLED | {"requests_last_minute": 96}, requests_seconds=29.0)
+        slow = doing(session, **UNTROUBLED | {"requests_last_minute": 60}, requests_seconds=29.0)
+        first = doing(session, **UNTROUBLED | {"requests_last_minute": 2}, requests_seconds=0.4)
+    assert " requests 96 of 200 a minute" in text_of(young)[1]
+    assert text_of(young)[-1] == " the wiki's allowance sets the pace"
+    assert text_of(slow)[-1] == " the network sets the pace"
+    assert text_of(first)[-1] == " the network sets the pace", "two requests tell nothing"
 
 
 def test_what_went_wrong_is_told_with_its_age(tmp_path):

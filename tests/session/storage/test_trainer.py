@@ -75,7 +75,7 @@ def test_flow_and_events_are_bounded(path, monkeypatch):
 def test_what_a_trainer_says_comes_back_whole(path):
     first = (9, {"rpm": 60}, "the wiki", 2e9, True, 3.5, 4096)
     numbers = (1.5, 2.5, 3, 4, 5, 6, 0.25, 7, 8, 9)
-    later = (1e9, 2e9, True, False, ((1e9, "429"),), 90.0, 600.0, (500.0, 700.0))
+    later = (1e9, 2e9, True, False, ((1e9, "429"),), 90.0, 600.0, (500.0, 700.0), 29.0)
     said = TrainerActivity(*first, True, 10_112, "network", *numbers, *later)
     nothing = TrainerActivity()
     names = [field.name for field in dataclasses.fields(said)]

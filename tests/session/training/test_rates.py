@@ -1,6 +1,6 @@
 """Rates of what comes in and of what is learnt."""
 
-from wikitopics.session.training.rates import RateMeter
+from wikitopics.session.training.rates import LastMinute, RateMeter
 
 
 def test_a_rate_is_of_the_time_since_the_start_or_of_ten_seconds():
@@ -41,3 +41,20 @@ def test_frequent_steps_tell_the_last_seconds():
         now = float(second + 1)
         rate.add(10 if second < 30 else 100)
     assert rate.of_steps() == 100.0
+
+
+def test_the_last_minute_is_counted_and_ends():
+    """Eight a second, at most, as is allowed by 480 a minute; then a pause."""
+    now = 100.0
+    requests = LastMinute(lambda: now)
+    now = 129.0
+    requests.note(142)
+    assert (requests.number, requests.seconds) == (142, 29.0), "those so far"
+    for second in range(130, 300):
+        now = float(second)
+        requests.note(142 + 8 * (second - 129))
+    assert (requests.number, requests.seconds) == (480, 60.0)
+    total = 142 + 8 * (299 - 129)
+    for now, left in ((329.0, 240), (358.5, 8), (359.5, 0), (377.0, 0)):  # noqa: B007
+        requests.note(total)
+        assert (requests.number, requests.seconds) == (left, 60.0)
