@@ -172,8 +172,6 @@ def pieces(
     out = [program, state]
     if not trouble:
         out += _needed(status, width, offers=offers)
-    if reading:
-        out.append((0, [(reading, "accent")]))
     if frozen is not None:
         out.append((0, [(f"VIEW FROZEN {age(frozen)}", "warn")]))
     out.append((2, [(source_words(status), "")]))
@@ -196,6 +194,9 @@ def pieces(
         so_far = progress(status)
         if status.lively and so_far:
             out.append((3, [(so_far, "")]))
+    if reading:  # it comes and goes: nothing moves for it, and only this makes room
+        out.append((0, [(reading, "accent")]))
+    elif not trouble:
         out += _saved(status)
     return out
 

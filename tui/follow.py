@@ -24,7 +24,6 @@ from wikitopics.session.errors import NoSession, SessionError
 from wikitopics.session.paths import session_name
 from wikitopics.session.records import SNAPSHOT_WORDS, ArticleRow
 from wikitopics.session.storage.reader import SessionReader
-from wikitopics.session.wording import so_far
 from wikitopics.tui.session_view import (
     MIXED,
     Beside,
@@ -329,6 +328,15 @@ def _leading(
         return {}
 
 
+def told_in_brief(what: str, done: int, total: int) -> str:
+    """How far reading is, for a line that has room for little: "reading topics: 69%"; "" at the end.
+    The arguments are those of an `Advance`, such as ("topics of articles read", 69, 100)."""
+    if done >= total:
+        return ""
+    first_word, *_ = what.split()
+    return f"reading {first_word}: {done / total:.0%}"
+
+
 class Watch:
     """Watches one session until it is closed. It knows nothing of the screen."""
 
@@ -388,7 +396,7 @@ class Watch:
     def _advance(self, what: str, done: int, total: int) -> None:
         """Say how much has been read, in the thread for slow questions: an `Advance`."""
         if time.monotonic() - self._asked_at > LONG_SECONDS:
-            self.reading = f"reading {so_far(done, total)} {what}"
+            self.reading = told_in_brief(what, done, total)
 
     def answering(self, reader: SessionReader, model: str, committed_at: float) -> Answers:
         """Answers as of this commit or a later one; only in the thread for slow questions."""

@@ -32,7 +32,7 @@ LEAST_BEST = 1e-3
 those of the average article is close to 0."""
 ROOTS = 8
 """The square root of a word's count is held in steps of 1 / `ROOTS`, in one byte."""
-TOPICS_READ = "articles, their topics"
+TOPICS_READ = "topics of articles read"
 """What is counted while proportions are read."""
 _LONGEST = 10**6
 """The most words with which an article counts: in a damaged file, they may be any number."""

@@ -22,7 +22,7 @@ MOST_HELD = 2**29
 """The most words of titles and snippets that are held, at 4 bytes each: those of a million
 documents with snippets of 300 characters are 50 million. Of any further documents, only the titles
 are found, by parts of them."""
-TEXTS_READ = "titles and beginnings of texts"
+TEXTS_READ = "titles and beginnings of texts read"
 """What is counted while texts are read."""
 SHORT = frozenset(["a", "i", "s", "t"])
 """Stop words that are too short to be listed among those that vocabularies leave out."""

@@ -1,5 +1,4 @@
-"""Rates at which articles come in and are learnt, over the last seconds, and requests, over the last
-minute."""
+"""Rates at which articles come in and are learnt, and the requests of the last minute."""
 
 import time
 from collections import deque

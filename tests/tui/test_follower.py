@@ -25,7 +25,7 @@ from wikitopics.session.training.stream import Stream
 from wikitopics.session.training.vocabulary import VocabularyBuild
 from wikitopics.tui import curves, follow
 from wikitopics.tui.bars import pieces
-from wikitopics.tui.follow import Follower, Trainers, Watch
+from wikitopics.tui.follow import Follower, Trainers, Watch, told_in_brief
 from wikitopics.tui.questions import Question
 from wikitopics.tui.session_view import Beside
 from wikitopics.vocab import Vocabulary
@@ -313,9 +313,11 @@ async def test_what_is_read_for_a_slow_question_is_told_until_it_is_answered(tra
     told = []
     real = Watch._advance
 
-    def advance(self, *far):
-        real(self, *far)
+    def advance(self, what, done, total):
+        real(self, what, done, 2 * total)
         told.append(self.reading)
+        real(self, what, done, total)
+        assert (self.reading == "") == (done == total), "nothing at the end"
 
     monkeypatch.setattr(Watch, "_advance", advance)
     try:
@@ -327,9 +329,7 @@ async def test_what_is_read_for_a_slow_question_is_told_until_it_is_answered(tra
         await watch.ask(seek, aside=True)
     finally:
         watch.close(wait=True)
-    assert any("articles, their topics" in words for words in told)
-    assert any("titles and beginnings" in words for words in told)
-    assert all(words.startswith("reading ") for words in told)
+    assert {"reading topics: 50%", "reading titles: 50%"} <= set(told)
     assert watch.reading == ""
 
 
@@ -345,6 +345,11 @@ async def test_what_takes_no_second_to_read_is_not_told(path):
 def test_the_status_line_says_what_is_read(path):
     with SessionReader(path) as reader:
         status = reader.status()
-    words = "reading 3 of 9 (33%) titles"
-    parts = pieces(status, "", None, None, 80, reading=words)
-    assert (0, [(words, "accent")]) in parts
+    words = told_in_brief("topics of articles read", 3, 9)
+    assert words == "reading topics: 33%"
+    assert told_in_brief("topics of articles read", 9, 9) == ""
+    before = pieces(status, "", None, None, 120)
+    *parts, told = pieces(status, "", None, None, 120, reading=words)
+    assert told == (0, [(words, "accent")])
+    assert parts == before[: len(parts)], "nothing moves"
+    assert len(before) - len(parts) == 1, "only the last save makes room"
