@@ -10,7 +10,7 @@ from wikitopics.session import sources
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.options import HELD_OUT, PASSES, REPLICAS, VOCAB
 from wikitopics.session.seeds import stored_seeds, unknown_words
-from wikitopics.session.settings import Settings
+from wikitopics.session.settings import ModelSpec, Settings
 from wikitopics.session.storage.writer import SessionWriter
 from wikitopics.session.training.defaults import LEAST, chosen_by_size, why_no_replicas
 from wikitopics.session.training.new_session import other_language
@@ -126,17 +126,24 @@ def _size(settings: Settings, info: SourceInfo) -> str:
     if info.articles is None:
         return ""
     noun = sources.noun(settings.source)
+    if info.articles == 1:
+        noun = sources.singular(noun)
     several = f" in {info.files:,} files" if info.files is not None and info.files > 1 else ""
     return f" ({info.articles:,} {noun}{several})"
+
+
+def _model(spec: ModelSpec) -> str:
+    """A model with its kind, unless that is its name, and its topics: "lda (100 topics)"."""
+    topics = "1 topic" if spec.topics == 1 else f"{spec.topics:,} topics"
+    what = topics if spec.name == spec.kind else f"{spec.kind}, {topics}"
+    return f"{spec.name} ({what})"
 
 
 def _begins(stream: Stream, info: SourceInfo) -> str:
     """Which models are trained, with how many replicas, and from which article on."""
     settings = stream.settings
     done = stream.progress.articles
-    names = ", ".join(
-        f"{spec.name} ({spec.kind}, {spec.topics} topics)" for spec in settings.models
-    )
+    names = ", ".join(map(_model, settings.models))
     if settings[REPLICAS]:
         replicas = "1 replica" if settings[REPLICAS] == 1 else f"{settings[REPLICAS]:,} replicas"
         each = " each" if len(settings.models) > 1 else ""
@@ -144,7 +151,10 @@ def _begins(stream: Stream, info: SourceInfo) -> str:
     if done:
         start = f"resuming at {done:,} {sources.unit_noun(settings.source, settings[PASSES])}"
     else:
-        start = f"{settings[HELD_OUT]:,} {sources.noun(settings.source)} are held out first"
+        noun = sources.noun(settings.source)
+        start = f"{settings[HELD_OUT]:,} {noun} are held out first"
+        if settings[HELD_OUT] == 1:
+            start = f"1 {sources.singular(noun)} is held out first"
     # Documents that were added to a session's first ones have another name, and are read once.
     name = info.name if BEFORE in settings.source_options else settings.source_name
     passes = f", in {stream.passes:,} passes" if stream.passes > 1 else ""

@@ -32,7 +32,12 @@ def test_several_numbers_of_topics_learn_side_by_side_and_are_compared_at_the_en
 
 def test_models_that_do_not_differ_in_their_topics_are_not_compared_at_the_end(cli, corpus):
     models = ("--model", "lda", "--model", "lda:name=other,alpha=0.3", "--model", "hdp:topics=9")
-    assert "no model was trained on" not in cli.ok("train", *corpus.options(), *THREE, *models).err
+    told = cli.ok("train", *corpus.options(), *THREE, *models).err
+    assert "no model was trained on" not in told
+    assert "training lda (3 topics), other (lda, 3 topics), hdp (9 topics)" in told
+    lines = [" ".join(line.split()) for line in cli("status").out.splitlines()]
+    assert any(line.startswith("lda 3 topics (") for line in lines)
+    assert any(line.startswith("other lda, 3 topics (") for line in lines)
 
 
 def test_what_cannot_be_compared_is_saved_nevertheless(cli, corpus):

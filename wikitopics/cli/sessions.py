@@ -129,9 +129,10 @@ def _put_status(now: "Status", path: Path) -> None:
         if model.prequential_log_likelihood is not None:
             on_new = perplexity(model.prequential_log_likelihood)
             score += f" ({on_new:,.1f} on new articles, before training)"
+        kind = "" if model.name == model.kind else f"{model.kind}, "
         updates = "1 update" if model.updates == 1 else f"{model.updates:,} updates"
         output.put_line(
-            f"{model.name:10} {model.kind}, {model.topics} topics ({model.topics_in_use} in use), "
+            f"{model.name:10} {kind}{model.topics} topics ({model.topics_in_use} in use), "
             f"{updates}, {score}"
         )
     if now.replicas:

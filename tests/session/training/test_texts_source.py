@@ -431,6 +431,14 @@ def test_a_document_that_was_skipped_may_be_added_under_its_id(cli, counted_here
     assert sorted(row["role"] for row in of_60) == ["skipped", "trained"]
 
 
+def test_one_added_document_is_told_as_one(cli, counted_here, tmp_path):
+    path = write(tmp_path / "a.jsonl", 1, 61)
+    cli.ok("train", "--source", "texts", "--texts", path, "--passes", 1, *MODEL)
+    one = write(tmp_path / "b.jsonl", 61, 62)
+    told = cli.ok("train", "--session", "default", "--texts", one).err
+    assert told.startswith("b.jsonl (1 document): training lda (")
+
+
 def test_added_documents_are_learnt_once_and_known_ids_skipped(
     cli, counted_here, one_line, tmp_path
 ):
