@@ -5,6 +5,7 @@ It is synchronous and has no clock: its actions depend only on the articles fed,
 interrupted and resumed run does exactly what an uninterrupted one does. Times are passed in.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -104,7 +105,8 @@ class Stream:
         self._threads = threads
         self._set_threads(threads)
         self.next_measurement: int | None = None
-        """Articles at the next measurement, unless the source ends earlier."""
+        """Articles at the next measurement, unless the source ends earlier; None if it is expected
+        to."""
         self._expect_measurement()
         self._fed: list[Block] = []
         """The blocks fed since the last commit."""
@@ -179,6 +181,7 @@ class Stream:
         """Record that the source has ended: later passes follow, and the last minibatch may be
         short."""
         self._source_ended = True
+        self._expect_measurement()
 
     def work(self) -> Work | None:
         """The work to do before more articles are fed; None if there is none."""
@@ -304,7 +307,18 @@ class Stream:
         limit = self.article_limit
         if limit is not None and limit > progress.articles:
             due = min(due, limit)
-        self.next_measurement = due
+        if self._source_ended:  # the models are measured at the end, too
+            due = min(due, progress.articles + self._untrained)
+        is_ahead = progress.articles < due <= self._expected_end()
+        self.next_measurement = due if is_ahead else None
+
+    def _expected_end(self) -> float:
+        """About how many articles will have been trained on when the source ends; infinite if that
+        is not known."""
+        lap = self.progress.lap
+        if self._source_ended or self.passes > 1 or not lap:
+            return math.inf
+        return self.articles_taken / lap - self._account.wanted
 
     def _ends_pass(self, after: int) -> bool:
         """Whether one of several passes ends with a minibatch that ends at ``after`` articles."""

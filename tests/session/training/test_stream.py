@@ -253,6 +253,28 @@ def test_the_next_measurement_is_named_once_the_last_one_is_saved(sessions, corp
     driver.close()
 
 
+def test_no_measurement_is_named_beyond_the_end_of_the_source(sessions, corpus):
+    driver = Driver(sessions("s"), corpus, limit=10_000)
+    named = []
+    while not driver.trainer.done():
+        driver.act()
+        driver.trainer.commit(0.0, 0)
+        named.append(driver.trainer.next_measurement)
+        if driver.trainer._source_ended:
+            break
+    last = named.pop()
+    to_come = driver.trainer.progress.articles + driver.trainer.progress.pending
+    assert driver.trainer.progress.pending, "the last minibatch is short"
+    assert last == to_come, "the models are measured at the end"
+    assert {number for number in named if number} >= {64, 128}
+    assert all(number is None or number < to_come for number in named)
+    while not driver.trainer.done():
+        driver.act()
+    driver.trainer.commit(0.0, 0)
+    assert driver.trainer.next_measurement is None
+    driver.close()
+
+
 def test_every_article_has_one_place_and_held_out_ones_are_never_trained(sessions, corpus):
     path = sessions("s", held_out=40)
     Driver(path, corpus).run()
