@@ -112,6 +112,10 @@ class Event:
     message: Text
 
 
+DOING = ("inferring ", "laying out ", "placing ", "reading ", "saving ")
+"""How `TrainerActivity.waiting_for` begins if it says what is done, instead of what is awaited."""
+
+
 @dataclass(frozen=True, slots=True)
 class TrainerActivity:
     """What a trainer is doing. It writes this record with every heartbeat, and every reader uses
@@ -127,7 +131,8 @@ class TrainerActivity:
     waiting_until: Moment | None = None
     """Seconds since the epoch, if the wait has a known end."""
     failing: bool = False
-    """Whether ``waiting_for`` is a sentence on what went wrong, not a name for what is awaited."""
+    """Whether ``waiting_for`` is a sentence on what went wrong, not a name for what is awaited or
+    done."""
     elapsed_seconds: Rate = 0.0
     """As in `Status`, up to now."""
     next_measurement: Count | None = None
@@ -174,7 +179,7 @@ class TrainerActivity:
             return ""
         left = 0.0 if self.waiting_until is None else self.waiting_until - now
         if not self.failing:
-            if self.waiting_for.startswith("reading "):
+            if self.waiting_for.startswith(DOING):
                 return self.waiting_for
             if left < 1:
                 return f"waiting for {self.waiting_for}"

@@ -329,8 +329,10 @@ def _leading(
 
 
 def told_in_brief(what: str, done: int, total: int) -> str:
-    """How far reading is, for a line that has room for little: "reading topics: 69%"; "" at the end.
-    The arguments are those of an `Advance`, such as ("topics of articles read", 69, 100)."""
+    """How far reading is, for a line with little room: "reading topics: 69%"; "" at the end.
+
+    The arguments are those of an `Advance`, such as ("topics of articles read", 69, 100).
+    """
     if done >= total:
         return ""
     first_word, *_ = what.split()

@@ -395,7 +395,7 @@ class Monitor:
         if saving >= QUIET_SECONDS:
             return Wait("saving the models has taken over a minute so far", failing=True)
         if saving >= SAVING_SECONDS:
-            return Wait("the models to be saved")
+            return Wait("saving the models")
         if run.waits_for:
             return Wait(run.waits_for)
         if source.trouble is not None:

@@ -46,7 +46,7 @@ class Work:
     on_committed: bool = False
     """Whether everything must be committed first."""
     waits_for: str = ""
-    """What users wait for meanwhile, if it may take long: a noun phrase."""
+    """What users wait for meanwhile, if it may take long: what is done, as in `DOING`."""
 
 
 class Stream:
@@ -189,7 +189,7 @@ class Stream:
             return Work(
                 lambda _: self._infer_all_again(),
                 on_committed=True,
-                waits_for="the earlier articles, whose topics are inferred again",
+                waits_for="inferring the topics of the earlier articles again",
             )
         if self._trained_all():
             if self.renewal.is_left:
@@ -219,14 +219,17 @@ class Stream:
         if charting.is_laying_out:
             return Work(
                 lambda _: charting.collect(self._changes, wait=True),
-                waits_for="the map of articles, which is laid out",
+                waits_for="laying out the map of articles",
             )
         if not self._all_placed:
             noun = sources.noun(self.settings.source)
+            n = charting.n_unplaced()
+            if n == 1:
+                noun = sources.singular(noun)
             return Work(
                 lambda _: self._place_articles(),
                 on_committed=True,
-                waits_for=f"the places of {charting.n_unplaced():,} {noun} on the map",
+                waits_for=f"placing {n:,} {noun} on the map",
             )
         return None
 

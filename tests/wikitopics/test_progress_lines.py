@@ -50,6 +50,9 @@ def test_a_burst_of_reports_is_one_line_and_the_last_is_of_the_end():
     for articles in range(50):
         lines(report(articles, waiting_for="the wiki's reply"))
     assert told == ["0:01:01  0 articles  10 held out  waiting for the wiki's reply"]
+    assert report(0, waiting_for="placing 3 articles on the map").activity.wait(0.0) == (
+        "placing 3 articles on the map"
+    ), "nothing outside is waited for"
     for _ in range(50):
         lines(report(80, measured_at=64, perplexities={"lda": 5776.4}, crawl_rate=100.0))
     assert told[1:] == ["0:01:01  80 articles  perplexity lda 5,776 at 64  reading 360k/h"]

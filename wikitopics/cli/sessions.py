@@ -90,7 +90,7 @@ def _put_status_as_json(now: "Status") -> None:
 
 
 def _put_status(now: "Status", path: Path) -> None:
-    from wikitopics.session.records import perplexity
+    from wikitopics.session.records import DOING, perplexity
     from wikitopics.session.wording import skips_told, starting_over
 
     output.put_line(f"{now.session}: {_state(now, path)}")
@@ -121,7 +121,9 @@ def _put_status(now: "Status", path: Path) -> None:
         start = starting_over(now.activity.starting_over, called)
         output.put_line(f"topics     {start.removeprefix('topics ')}")
     if now.waiting_for:
-        output.put_line(f"waiting    {now.activity.wait(time.time()).removeprefix('waiting ')}")
+        wait = now.activity.wait(time.time())
+        label = "now" if wait.startswith(DOING) else "waiting"
+        output.put_line(f"{label:10} {wait.removeprefix('waiting ')}")
     for model in now.models:
         score = "not measured yet"
         if model.perplexity is not None:

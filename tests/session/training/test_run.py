@@ -221,7 +221,7 @@ async def test_the_last_layout_is_what_is_waited_for(trainer_of, memory, monkeyp
         return really_with_places(layout, before)
 
     monkeypatch.setattr(charting, "with_places", with_places)
-    awaited = "the map of articles, which is laid out"
+    awaited = "laying out the map of articles"
 
     async def look(run):
         await until_true(lambda: status(trainer_of.path).waiting_for == awaited)
@@ -525,7 +525,7 @@ async def test_a_slow_commit_is_what_is_waited_for(trainer_of, memory, monkeypat
     next_request = 2e9
 
     async def look(run):
-        await until_true(lambda: status(trainer_of.path).waiting_for == "the models to be saved")
+        await until_true(lambda: status(trainer_of.path).waiting_for == "saving the models")
         await until_true(
             lambda: "saving the models has taken over a minute" in str(log_of(trainer_of.path))
         )
