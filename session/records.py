@@ -138,8 +138,8 @@ class TrainerActivity:
     next_measurement: Count | None = None
     """Articles at the next evaluation of the models."""
     compiling: bool = False
-    """Whether training waits for kernels to be compiled, as happens once for each kind of model
-    after an installation."""
+    """Whether training, or the parsing of the first articles, waits for kernels to be compiled, as
+    happens once for each kind of model and of texts after an installation."""
     starting_over: Count = 0
     """From how many articles topics are just starting over; 0 if they are not."""
     bound_by: BoundBy | None = None

@@ -206,7 +206,7 @@ def beginning(session: SessionView, metric: Metric, *, ascii_only: bool) -> tupl
     target = status.held_out_target
     if status.activity.compiling and not status.articles:  # the counts last saved are older
         lines = [
-            "compiling the models: this takes a while, but only once for each kind",
+            "compiling the models: once for each kind of model and of texts",
             f"{session.some(status.activity.queue)} read meanwhile",
         ]
     elif status.state == "paused":

@@ -106,7 +106,7 @@ def wait_text(status: Status, now: float, *, offers: bool = True) -> Part:
     if status.state == "paused":
         return "paused by hand" + ("; P resumes" if offers else ""), "warn"
     if status.activity.compiling:
-        return "compiling the models, once for each kind", "warn"
+        return "compiling the models, once for each kind of model and of texts", "warn"
     if status.activity.starting_over:
         called = unit_noun(status.source, status.passes)
         return starting_over(status.activity.starting_over, called), "warn"

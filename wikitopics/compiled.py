@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -32,6 +32,16 @@ _decorating = Lock()
 def is_compiling() -> bool:
     """Whether any thread is compiling. Loading a kernel from its cache does not count."""
     return bool(_compilations)
+
+
+@contextmanager
+def compiling() -> Iterator[None]:
+    """Count as compiling meanwhile, as when another process compiles what this one waits for."""
+    _compilations.append(None)
+    try:
+        yield
+    finally:
+        _compilations.pop()
 
 
 @cache

@@ -370,7 +370,8 @@ class Monitor:
             failing=wait.failing,
             elapsed_seconds=run.elapsed(),
             next_measurement=stream.next_measurement,
-            compiling=run.busy and is_compiling(),
+            # The first texts are parsed while models are compiled, which takes the processors.
+            compiling=is_compiling() and (run.busy or run.feed.waits_for == "parsing"),
             starting_over=stream.starting_over if run.busy else 0,
             bound_by=bound_by,
             crawl_rate=run.feed.arrivals(),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from wikitopics.compiled import nothing_kept
+from wikitopics.compiled import compiling, nothing_kept
 from wikitopics.model import Minibatch, OnlineModel
 from wikitopics.model.allocation import DirichletAllocation
 from wikitopics.model.coherence import Cooccurrences
@@ -33,7 +33,11 @@ def warm_up(specs: Sequence[ModelSpec]) -> None:
     compiled, another process compiles those for learning, and this one loads them.
     """
     if nothing_kept():
-        with Workers(1, bool, ()) as helper, contextlib.suppress(JobFailed, WorkerDied):
+        with (
+            compiling(),
+            Workers(1, bool, ()) as helper,
+            contextlib.suppress(JobFailed, WorkerDied),
+        ):
             learnt = helper.submit(_learn, specs)
             _measure(specs)
             learnt.result()
@@ -46,6 +50,8 @@ def _learn(specs: Sequence[ModelSpec]) -> None:
     for spec in specs:
         model = _like(spec)
         model.learn(_documents())
+        # Once LDA has learnt a part of its corpus, long documents have another E-step.
+        model.learn(_documents(4 * spec.topics))
         model.top_words(SNAPSHOT_WORDS)
         model.relevant_words(SNAPSHOT_WORDS, RELEVANCE)
     _start_over(specs)
@@ -81,10 +87,10 @@ def _like(spec: ModelSpec) -> OnlineModel:
     return type(new).from_state(new.state())
 
 
-def _documents() -> Minibatch:
-    """Documents for compiling the kernels: each has every word once."""
+def _documents(count: int = 1) -> Minibatch:
+    """Documents for compiling the kernels: each has every word, this many times."""
     W = WARM_UP_WORDS
     D = WARM_UP_DOCUMENTS
     word_ids = np.tile(np.arange(W, dtype=np.int32), D)
     indptr = np.arange(0, W * D + 1, W)
-    return Minibatch(indptr, word_ids, np.ones(W * D, np.int32))
+    return Minibatch(indptr, word_ids, np.full(W * D, count, np.int32))

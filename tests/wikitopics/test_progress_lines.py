@@ -32,7 +32,7 @@ def test_compiling_is_told_once_and_only_while_it_happens(kind):
         lines(report(0, compiling=True))
     lines(report(64))
     (line,) = (line for line in told if "compiling" in line)
-    assert "once for each kind" in line
+    assert "once for each kind of model and of texts" in line
 
 
 def test_progress_tells_that_topics_start_over_while_they_do():

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from wikitopics.session.records import TrainerActivity
     from wikitopics.session.training.monitor import Report
 
-COMPILING = "compiling the models, once for each kind: this takes about half a minute"
+COMPILING = (
+    "compiling the models, once for each kind of model and of texts: this takes about half a minute"
+)
 
 
 def _pace(activity: "TrainerActivity") -> list[str]:

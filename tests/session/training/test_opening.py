@@ -8,7 +8,7 @@ from numba.core import event
 
 from tests.commands import python
 from tests.waiting import until
-from wikitopics.compiled import is_compiling
+from wikitopics.compiled import compiling, is_compiling
 from wikitopics.session.errors import BadUsage
 from wikitopics.session.request import TrainRequest
 
@@ -17,7 +17,7 @@ import sys
 
 from numba.core.dispatcher import Dispatcher
 
-from wikitopics.model import kinds
+from wikitopics.model import Minibatch, kinds
 from wikitopics.model.checking import planted_documents
 from wikitopics.session.settings import new_model
 from wikitopics.model.coherence import Cooccurrences
@@ -45,6 +45,9 @@ for spec in sys.argv[1:]:
     model.relevant_words(SNAPSHOT_WORDS, RELEVANCE)
     HeldOut(batch, 0).measure(model, Cooccurrences(batch))
     model.infer(batch)
+    later = kinds.load(parsed.kind).from_state(new_model(parsed, 500, 30, 0).state())
+    later.learn(batch)
+    later.learn(Minibatch(batch.indptr, batch.word_ids, batch.counts * 50))
     texts = planted_documents(1_200, length=100)
     starts = kinds.load(parsed.kind).create(4, 500, 2_000)
     for first in range(0, 1_200, 200):
@@ -80,6 +83,9 @@ def test_a_compilation_is_told_as_long_as_it_lasts():
     until(lambda: not is_compiling())  # in a thread that another test has left behind
     with event.trigger_event("numba:compile", data={}):
         assert is_compiling()
+    assert not is_compiling()
+    with compiling():
+        assert is_compiling(), "as when another process compiles"
     assert not is_compiling()
 
 

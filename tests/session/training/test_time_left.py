@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.session.rows import settings
+from wikitopics.compiled import compiling
 from wikitopics.crawler.source import Activity
 from wikitopics.session.records import Progress
 from wikitopics.session.training.held_out import Measured
@@ -198,6 +199,7 @@ class Trainer:
             waits_for=None,
             article_limit=None,
             next_measurement=None,
+            starting_over=0,
             dirty=False,
         )
         self.activity = Activity()
@@ -277,3 +279,17 @@ def test_a_run_that_is_paused_after_each_heartbeat_has_no_time_left_to_tell():
     for beat in range(20):
         assert times.note(beat, {"articles": Goal(beat, 100 - beat)}) is None
         times.pause()
+
+
+def test_compiling_is_told_while_a_step_or_the_first_parsing_waits_for_it(monkeypatch):
+    trainer = Trainer(monkeypatch)
+    assert not trainer.beat().compiling
+    with compiling():
+        assert not trainer.beat().compiling, "nothing waits for it"
+        trainer.run.feed.waits_for = "parsing"
+        assert trainer.beat().compiling
+        trainer.run.feed.waits_for = "network"
+        assert not trainer.beat().compiling
+        trainer.run.busy = True
+        assert trainer.beat().compiling
+    assert not trainer.beat().compiling
