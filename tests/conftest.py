@@ -111,6 +111,9 @@ def nothing_of_the_users(
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The session folder of one test, which the program makes."""
-    return tmp_path / "home"
+    folder = tmp_path / "home"
+    # Also for a test that asks for this one by its name, while it runs.
+    monkeypatch.setenv("WIKITOPICS_HOME", str(folder))
+    return folder

@@ -354,7 +354,7 @@ def test_a_model_can_be_tried_offline_as_the_document_says(unigrams, cli, counte
 
 
 def test_every_command_and_python_answer_for_a_model(race, cli, tmp_path):
-    assert "unigrams   unigrams, 20 topics" in cli("status").out
+    assert "unigrams   20 topics" in cli("status").out
     topics = cli.json("topics", "--top", 50)
     assert len(topics) == 20
     words = [word["word"] for word in topics[0]["words"]]
@@ -563,7 +563,7 @@ def test_what_needs_the_model_itself_says_so(left, cli, one_line, command, tmp_p
 
 
 def test_everything_that_is_kept_can_still_be_read(left, cli, tmp_path):
-    assert "unigrams   unigrams, 20 topics" in cli("status").out
+    assert "unigrams   20 topics" in cli("status").out
     assert len(cli.json("topics")) == 20
     assert cli("articles", "--topic", 0).code == 0
     for command in (
